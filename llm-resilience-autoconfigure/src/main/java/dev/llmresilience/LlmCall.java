@@ -29,12 +29,7 @@ public abstract class LlmCall {
 	 * @param call the call, or {@code null} for none
 	 */
 	protected static void bind(@Nullable LlmCall call) {
-		if (call != null) {
-			current.set(call);
-		}
-		else {
-			current.remove();
-		}
+		current.set(call);
 	}
 
 	/**

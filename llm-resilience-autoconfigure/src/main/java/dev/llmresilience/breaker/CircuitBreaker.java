@@ -83,6 +83,24 @@ public final class CircuitBreaker {
 	}
 
 	/**
+	 * Whether a call would still be refused at a later moment, as far as is known now.
+	 * @param nanoTime the moment, on the monotonic clock
+	 * @return {@code false} too where it depends on a trial in flight
+	 */
+	public boolean refusesUntil(long nanoTime) {
+		State current = this.state;
+		return !(current instanceof HalfOpen) && current.refuses(nanoTime);
+	}
+
+	/**
+	 * Whether attempts have to report how long they took.
+	 * @return whether slow calls count
+	 */
+	public boolean measuresDuration() {
+		return this.slowNanos != Long.MAX_VALUE;
+	}
+
+	/**
 	 * Asks for a permit for one attempt.
 	 * @return the permit, or {@code null} if the call is refused
 	 */

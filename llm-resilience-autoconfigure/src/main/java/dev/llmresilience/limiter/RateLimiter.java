@@ -151,16 +151,16 @@ public final class RateLimiter {
 		this.lock.lock();
 		try {
 			if (this.closed) {
-				return new Ticket(State.REFUSED_CLOSED, 0, listener);
+				return new Ticket(State.REFUSED_CLOSED, 0, 0, listener);
 			}
 			if (this.interval == 0 || (this.waiting == 0 && take(now))) {
-				return new Ticket(State.GRANTED, 0, listener);
+				return new Ticket(State.GRANTED, 0, 0, listener);
 			}
 			chargeMargin(now);
 			int ahead = retry ? this.waitingRetries : this.waiting;
 			long needed = Math.max(0, slot(ahead) - now);
 			State state = refusal(now, needed, deadline);
-			Ticket ticket = new Ticket(state, needed, listener);
+			Ticket ticket = new Ticket(state, needed, patience(now, deadline), listener);
 			if (state == State.WAITING) {
 				(retry ? this.retries : this.newcomers).add(ticket);
 				count(retry, 1);
@@ -171,6 +171,11 @@ public final class RateLimiter {
 		finally {
 			this.lock.unlock();
 		}
+	}
+
+	private long patience(long now, long deadline) {
+		Duration maxWait = this.settings.maxWait();
+		return (maxWait != null) ? Math.min(maxWait.toNanos(), deadline - now) : deadline - now;
 	}
 
 	private State refusal(long now, long needed, long deadline) {
@@ -234,9 +239,10 @@ public final class RateLimiter {
 	/**
 	 * Tells that an attempt has come back, well or badly. The first answer of a burst
 	 * shows that the provider's bucket has begun to refill.
+	 * @param sent when the attempt left, on the monotonic clock, in nanoseconds
 	 */
-	public void onAnswer() {
-		if (!this.answered) {
+	public void onAnswer(long sent) {
+		if (!this.answered && sent - this.burstStart >= 0) {
 			this.answered = true;
 			if (this.charged > 0) {
 				correctMargin();

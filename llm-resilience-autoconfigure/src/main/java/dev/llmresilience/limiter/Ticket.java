@@ -9,13 +9,16 @@ public final class Ticket {
 
 	private final Runnable listener;
 
+	private final long neededNanos;
+
+	private final long patienceNanos;
+
 	private volatile State state;
 
-	private volatile long neededNanos;
-
-	Ticket(State state, long neededNanos, Runnable listener) {
+	Ticket(State state, long neededNanos, long patienceNanos, Runnable listener) {
 		this.state = state;
 		this.neededNanos = neededNanos;
+		this.patienceNanos = patienceNanos;
 		this.listener = listener;
 	}
 
@@ -33,6 +36,15 @@ public final class Ticket {
 	 */
 	public long neededNanos() {
 		return this.neededNanos;
+	}
+
+	/**
+	 * How long its owner may wait: until the deadline of the call, or for the longest
+	 * wait allowed. A pause can move a turn beyond that after the place was given.
+	 * @return nanoseconds from when the place was asked for
+	 */
+	public long patienceNanos() {
+		return this.patienceNanos;
 	}
 
 	boolean isWaiting() {

@@ -142,6 +142,7 @@ public final class VirtualTime implements TimeSource, AutoCloseable {
 	 * Interrupts a simulated caller, which then runs at the present simulated time.
 	 * @param thread a thread that {@link #start(Runnable)} returned
 	 */
+	@Override
 	public void interrupt(Thread thread) {
 		thread.interrupt();
 		for (Worker worker : this.workers) {
@@ -168,11 +169,13 @@ public final class VirtualTime implements TimeSource, AutoCloseable {
 	}
 
 	/**
-	 * Runs until nothing is left to happen.
+	 * Runs until every started caller has ended. Timers that are due later stay.
 	 * @throws AssertionError if a simulated caller let an exception escape
 	 */
 	public void run() {
-		runUntil(Long.MAX_VALUE);
+		while (active() > 0 && step(Long.MAX_VALUE)) {
+			// The step is all there is to do.
+		}
 	}
 
 	/**
@@ -183,23 +186,27 @@ public final class VirtualTime implements TimeSource, AutoCloseable {
 	 */
 	public void runFor(Duration duration) {
 		long end = this.nanos + duration.toNanos();
-		runUntil(end);
+		while (step(end)) {
+			// The step is all there is to do.
+		}
 		this.nanos = end;
 	}
 
-	private void runUntil(long end) {
+	/** Lets the next thing happen, if it is due by then. */
+	private boolean step(long end) {
 		Event next = this.events.peek();
-		while (next != null && next.at <= end) {
-			this.events.remove();
-			this.nanos = Math.max(this.nanos, next.at);
-			next.task.run();
-			Throwable failed = this.failure;
-			if (failed != null) {
-				this.failure = null;
-				throw new AssertionError("A simulated caller failed", failed);
-			}
-			next = this.events.peek();
+		if (next == null || next.at > end) {
+			return false;
 		}
+		this.events.remove();
+		this.nanos = Math.max(this.nanos, next.at);
+		next.task.run();
+		Throwable failed = this.failure;
+		if (failed != null) {
+			this.failure = null;
+			throw new AssertionError("A simulated caller failed", failed);
+		}
+		return true;
 	}
 
 	/**

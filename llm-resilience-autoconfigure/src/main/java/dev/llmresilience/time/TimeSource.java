@@ -50,6 +50,14 @@ public interface TimeSource {
 	Waiter waiter();
 
 	/**
+	 * Interrupts a thread, which may be waiting.
+	 * @param thread the thread
+	 */
+	default void interrupt(Thread thread) {
+		thread.interrupt();
+	}
+
+	/**
 	 * A scheduled task that has not run yet.
 	 */
 	@FunctionalInterface

@@ -7,12 +7,22 @@ package dev.llmresilience.failure;
 public enum ProviderType {
 
 	/** Anthropic's API, also where a cloud hosts it. */
-	ANTHROPIC,
+	ANTHROPIC(new AnthropicRules()),
 
 	/** OpenAI's API. */
-	OPENAI,
+	OPENAI(new OpenAiRules()),
 
 	/** Anything else: judged by status, standard headers and the commonest body forms. */
-	GENERIC
+	GENERIC(new GenericRules());
+
+	private final ProviderRules rules;
+
+	ProviderType(ProviderRules rules) {
+		this.rules = rules;
+	}
+
+	ProviderRules rules() {
+		return this.rules;
+	}
 
 }

@@ -7,22 +7,29 @@ package dev.llmresilience.failure;
 public enum ProviderType {
 
 	/** Anthropic's API, also where a cloud hosts it. */
-	ANTHROPIC(new AnthropicRules()),
+	ANTHROPIC {
+		@Override
+		ProviderRules rules() {
+			return new AnthropicRules();
+		}
+	},
 
 	/** OpenAI's API. */
-	OPENAI(new OpenAiRules()),
+	OPENAI {
+		@Override
+		ProviderRules rules() {
+			return new OpenAiRules();
+		}
+	},
 
 	/** Anything else: judged by status, standard headers and the commonest body forms. */
-	GENERIC(new GenericRules());
+	GENERIC {
+		@Override
+		ProviderRules rules() {
+			return new GenericRules();
+		}
+	};
 
-	private final ProviderRules rules;
-
-	ProviderType(ProviderRules rules) {
-		this.rules = rules;
-	}
-
-	ProviderRules rules() {
-		return this.rules;
-	}
+	abstract ProviderRules rules();
 
 }

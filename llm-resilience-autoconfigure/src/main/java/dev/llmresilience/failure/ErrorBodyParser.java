@@ -3,7 +3,6 @@ package dev.llmresilience.failure;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -57,7 +56,6 @@ final class ErrorBodyParser {
 		}
 		catch (JacksonException ex) {
 			// Error bodies are cut and broken every day; what came before is good.
-			return;
 		}
 	}
 

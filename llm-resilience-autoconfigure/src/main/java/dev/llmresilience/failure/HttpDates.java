@@ -5,12 +5,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
-import java.time.chrono.IsoChronology;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeFormatterBuilder;
 import java.time.format.ResolverStyle;
 import java.time.temporal.ChronoField;
-import java.util.List;
 import java.util.Locale;
 
 import org.jspecify.annotations.Nullable;
@@ -21,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class HttpDates {
 
-	private static final DateTimeFormatter IMF_FIXDATE = formatter("[EEE, ]d MMM uuuu HH:mm:ss 'GMT'");
+	private static final DateTimeFormatter IMF_FIXDATE = form("[EEE, ]d MMM uuuu HH:mm:ss 'GMT'");
 
-	private static final DateTimeFormatter ASCTIME = formatter("EEE MMM ppd HH:mm:ss uuuu");
+	private static final DateTimeFormatter ASCTIME = form("EEE MMM ppd HH:mm:ss uuuu");
 
 	private HttpDates() {
 	}
@@ -35,38 +33,36 @@ final class HttpDates {
 	 * @return the duration from now, {@code null} for a date in the past or no date
 	 */
 	static @Nullable Duration until(String value, Instant now) {
-		String date = value.strip();
-		for (DateTimeFormatter form : List.of(IMF_FIXDATE, rfc850(now), ASCTIME)) {
-			try {
-				Instant instant = Instant.from(form.parse(date));
-				return instant.isAfter(now) ? Durations.atMost(Duration.between(now, instant)) : null;
-			}
-			catch (DateTimeException ex) {
-				// Not this form: the next one may fit.
-				continue;
-			}
+		try {
+			Instant date = Instant.from(anyForm(now).parse(value.strip()));
+			return date.isAfter(now) ? Durations.atMost(Duration.between(now, date)) : null;
 		}
-		return null;
+		catch (DateTimeException ex) {
+			return null;
+		}
 	}
 
-	// The year has two digits and is at most fifty years ahead.
-	private static DateTimeFormatter rfc850(Instant now) {
-		LocalDate base = now.atZone(ZoneOffset.UTC).toLocalDate().minusYears(49);
-		return zoned(new DateTimeFormatterBuilder().parseCaseInsensitive()
-			.appendPattern("EEEE, dd-MMM-")
-			.appendValueReduced(ChronoField.YEAR, 2, 2, base)
-			.appendPattern(" HH:mm:ss 'GMT'"));
-	}
-
-	private static DateTimeFormatter formatter(String pattern) {
-		return zoned(new DateTimeFormatterBuilder().parseCaseInsensitive().appendPattern(pattern));
-	}
-
-	private static DateTimeFormatter zoned(DateTimeFormatterBuilder builder) {
-		return builder.toFormatter(Locale.ENGLISH)
-			.withChronology(IsoChronology.INSTANCE)
+	private static DateTimeFormatter anyForm(Instant now) {
+		return new DateTimeFormatterBuilder().appendOptional(IMF_FIXDATE)
+			.appendOptional(rfc850(now))
+			.appendOptional(ASCTIME)
+			.toFormatter(Locale.ENGLISH)
 			.withResolverStyle(ResolverStyle.STRICT)
 			.withZone(ZoneOffset.UTC);
+	}
+
+	// The year has two digits and lies at most fifty years ahead.
+	private static DateTimeFormatter rfc850(Instant now) {
+		LocalDate base = now.atZone(ZoneOffset.UTC).toLocalDate().minusYears(49);
+		return new DateTimeFormatterBuilder().parseCaseInsensitive()
+			.appendPattern("EEEE, dd-MMM-")
+			.appendValueReduced(ChronoField.YEAR, 2, 2, base)
+			.appendPattern(" HH:mm:ss 'GMT'")
+			.toFormatter(Locale.ENGLISH);
+	}
+
+	private static DateTimeFormatter form(String pattern) {
+		return new DateTimeFormatterBuilder().parseCaseInsensitive().appendPattern(pattern).toFormatter(Locale.ENGLISH);
 	}
 
 }

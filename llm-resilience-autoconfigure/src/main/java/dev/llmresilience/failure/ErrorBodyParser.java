@@ -3,6 +3,7 @@ package dev.llmresilience.failure;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -48,8 +49,8 @@ final class ErrorBodyParser {
 			while (token != null) {
 				if (token.isScalarValue() && token != JsonToken.VALUE_NULL) {
 					TokenStreamContext object = enclosingObject(parser.streamReadContext());
-					TokenStreamContext outer = enclosingObject(object.getParent());
-					fields.put(outer.currentName(), object.currentName(), parser.getString());
+					TokenStreamContext outer = (object != null) ? enclosingObject(object.getParent()) : null;
+					fields.put(nameIn(outer), nameIn(object), parser.getString());
 				}
 				token = parser.nextToken();
 			}
@@ -59,11 +60,16 @@ final class ErrorBodyParser {
 		}
 	}
 
-	private static TokenStreamContext enclosingObject(TokenStreamContext context) {
-		while (context.inArray()) {
-			context = context.getParent();
+	private static @Nullable TokenStreamContext enclosingObject(@Nullable TokenStreamContext context) {
+		TokenStreamContext object = context;
+		while (object != null && object.inArray()) {
+			object = object.getParent();
 		}
-		return context;
+		return object;
+	}
+
+	private static @Nullable String nameIn(@Nullable TokenStreamContext context) {
+		return (context != null) ? context.currentName() : null;
 	}
 
 }

@@ -3,6 +3,7 @@ package dev.llmresilience.failure;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
+import java.util.Set;
 
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.LlmFailure;
@@ -19,6 +20,11 @@ import org.jspecify.annotations.Nullable;
  * {@link ProviderRules}. Stateless.
  */
 final class ResponseJudge {
+
+	// Other words of bodies are too broad to beat a status: invalid_request_error comes
+	// with a 401, too.
+	private static final Set<FailureKind> BEATS_STATUS = Set.of(FailureKind.RATE_LIMITED, FailureKind.OVERLOADED,
+			FailureKind.TOO_LARGE);
 
 	private ResponseJudge() {
 	}
@@ -60,17 +66,13 @@ final class ResponseJudge {
 		return failure.withVerdict(verdict).withHint(floor(hint)).withMaxRetries(vague ? 1 : failure.maxRetries());
 	}
 
-	// The body's word beats the status where it tells of a passing limit; elsewhere the
-	// types are too broad for that (invalid_request_error comes with a 401, too).
 	private static FailureKind kind(int status, @Nullable FailureKind meaning) {
 		if (status == 0) {
 			return (meaning != null) ? meaning : FailureKind.SERVER_ERROR;
 		}
-		boolean beatsStatus = meaning == FailureKind.RATE_LIMITED || meaning == FailureKind.OVERLOADED
-				|| meaning == FailureKind.TOO_LARGE;
 		FailureKind byStatus = StatusTable.kind(status);
-		return (meaning != null && beatsStatus && byStatus != FailureKind.CANCELLED
-				&& byStatus != FailureKind.TOO_LARGE) ? meaning : byStatus;
+		boolean certain = byStatus == FailureKind.CANCELLED || byStatus == FailureKind.TOO_LARGE;
+		return (meaning != null && !certain && BEATS_STATUS.contains(meaning)) ? meaning : byStatus;
 	}
 
 	private static LlmFailure exhausted(LlmFailure failure, Quota quota, Verdict verdict, @Nullable Duration hint,

@@ -1,5 +1,7 @@
 package dev.llmresilience.failure;
 
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.http.HttpClient;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -144,6 +146,26 @@ class SpringWebReaderTests {
 		try (FakeProvider.HangingUp server = new FakeProvider.HangingUp()) {
 			assertThat(Failures.judge(call(client, "https://localhost:" + server.port())))
 				.isEqualTo("CONNECTION unsent");
+		}
+	}
+
+	@Test
+	void aHandshakeThatTakesTooLongForTheUrlConnectionWasNotSent() throws Exception {
+		SimpleClientHttpRequestFactory client = new SimpleClientHttpRequestFactory();
+		client.setReadTimeout(SHORT);
+		try (ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+			Throwable thrown = call(client, "https://localhost:" + server.getLocalPort());
+			assertThat(Failures.judge(thrown)).isEqualTo("CONNECTION unsent");
+		}
+	}
+
+	@Test
+	void aHandshakeThatTakesTooLongForTheJdkClientWasNotSent() throws Exception {
+		HttpClient client = HttpClient.newBuilder().connectTimeout(SHORT).build();
+		try (ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+			Throwable thrown = call(new JdkClientHttpRequestFactory(client),
+					"https://localhost:" + server.getLocalPort());
+			assertThat(Failures.judge(thrown)).isEqualTo("CONNECTION unsent");
 		}
 	}
 

@@ -57,13 +57,22 @@ final class ResponseJudge {
 		if (kind == FailureKind.TOO_LARGE || BodyTexts.isTooLarge(status, body.text())) {
 			return failure.withKind(FailureKind.TOO_LARGE).withVerdict(withoutRetry(verdict));
 		}
-		Quota longQuota = (kind == FailureKind.RATE_LIMITED) ? longQuota(body) : null;
-		if (longQuota != null) {
-			return exhausted(failure, longQuota, verdict, hint, now);
+		LlmFailure judged = failure.withVerdict(verdict).withHint(floor(hint));
+		return (kind == FailureKind.RATE_LIMITED) ? rateLimited(judged, body, meaning == null && hint == null, now)
+				: judged;
+	}
+
+	private static LlmFailure rateLimited(LlmFailure failure, ErrorBody body, boolean bare, Instant now) {
+		if (BodyTexts.isLongQuotaId(body.quotaIds())) {
+			// Google adds a delay of seconds to a daily quota: it is not believed.
+			return exhausted(failure, new Quota(null, LatchScope.PROVIDER), failure.verdict(), null, now);
 		}
-		boolean vague = kind == FailureKind.RATE_LIMITED && hint == null && verdict != Verdict.RETRY && meaning == null
-				&& !BodyTexts.isRateLimit(body.text());
-		return failure.withVerdict(verdict).withHint(floor(hint)).withMaxRetries(vague ? 1 : failure.maxRetries());
+		if (body.quotaIds().isEmpty() && BodyTexts.isLongQuota(body.text())) {
+			return exhausted(failure, Quota.UNCODED, failure.verdict(), failure.hint(), now);
+		}
+		// Could as well be a spend cap that this provider has no words for.
+		boolean vague = bare && failure.verdict() != Verdict.RETRY && !BodyTexts.isRateLimit(body.text());
+		return vague ? failure.withMaxRetries(1) : failure;
 	}
 
 	private static FailureKind kind(int status, @Nullable FailureKind meaning) {
@@ -83,13 +92,6 @@ final class ResponseJudge {
 			.withVerdict(withoutRetry(verdict))
 			.withHint(floor)
 			.withLatch(quota.latch(), (floor != null) ? now.plus(floor) : null);
-	}
-
-	private static @Nullable Quota longQuota(ErrorBody body) {
-		if (!body.quotaIds().isEmpty()) {
-			return BodyTexts.isLongQuotaId(body.quotaIds()) ? new Quota(null, LatchScope.PROVIDER) : null;
-		}
-		return BodyTexts.isLongQuota(body.text()) ? Quota.UNCODED : null;
 	}
 
 	private static Verdict verdict(Response response) {

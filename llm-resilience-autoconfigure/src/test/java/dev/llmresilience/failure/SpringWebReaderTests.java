@@ -33,6 +33,8 @@ class SpringWebReaderTests {
 
 	private static final Duration SHORT = Duration.ofMillis(100);
 
+	private static final Duration LONG = Duration.ofSeconds(10);
+
 	static Stream<ClientHttpRequestFactory> clients() {
 		return Stream.of(new JdkClientHttpRequestFactory(), new SimpleClientHttpRequestFactory());
 	}
@@ -182,7 +184,9 @@ class SpringWebReaderTests {
 	void aConnectTimeoutOfTheJdkClientWasNotSent() throws Exception {
 		HttpClient client = HttpClient.newBuilder().connectTimeout(SHORT).build();
 		try (FullBacklog server = new FullBacklog()) {
-			Throwable thrown = call(new JdkClientHttpRequestFactory(client), "http://localhost:" + server.port());
+			JdkClientHttpRequestFactory factory = new JdkClientHttpRequestFactory(client);
+			factory.setReadTimeout(LONG);
+			Throwable thrown = call(factory, "http://localhost:" + server.port());
 			assertThat(Failures.judge(thrown)).isEqualTo("CONNECTION unsent");
 		}
 	}
@@ -191,6 +195,7 @@ class SpringWebReaderTests {
 	void aConnectTimeoutOfTheUrlConnectionWasNotSent() throws Exception {
 		SimpleClientHttpRequestFactory client = new SimpleClientHttpRequestFactory();
 		client.setConnectTimeout(SHORT);
+		client.setReadTimeout(LONG);
 		try (FullBacklog server = new FullBacklog()) {
 			Throwable thrown = call(client, "http://localhost:" + server.port());
 			assertThat(Failures.judge(thrown)).isEqualTo("CONNECTION unsent");

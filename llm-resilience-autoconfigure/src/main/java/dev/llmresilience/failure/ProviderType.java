@@ -2,34 +2,58 @@ package dev.llmresilience.failure;
 
 /**
  * The API dialect that a provider entry speaks: it selects the rules that judge the
- * provider's failures.
+ * provider's failures. A dialect without rules of its own is judged by the generic ones,
+ * which know what most providers imitate.
  */
 public enum ProviderType {
 
 	/** Anthropic's API, also where a cloud hosts it. */
-	ANTHROPIC {
-		@Override
-		ProviderRules rules() {
-			return new AnthropicRules();
-		}
-	},
+	ANTHROPIC(new AnthropicRules()),
 
 	/** OpenAI's API. */
-	OPENAI {
-		@Override
-		ProviderRules rules() {
-			return new OpenAiRules();
-		}
-	},
+	OPENAI(new OpenAiRules()),
+
+	/** OpenAI's API as Azure hosts it. */
+	AZURE_OPENAI(new OpenAiRules()),
+
+	/** Google's Gemini API and Vertex AI. */
+	GOOGLE(new GenericRules()),
+
+	/** AWS Bedrock. */
+	BEDROCK(new GenericRules()),
+
+	/** Mistral's API. */
+	MISTRAL(new GenericRules()),
+
+	/** Cohere's API. */
+	COHERE(new GenericRules()),
+
+	/** Groq's API. */
+	GROQ(new GenericRules()),
+
+	/** DeepSeek's API. */
+	DEEPSEEK(new GenericRules()),
+
+	/** OpenRouter's API. */
+	OPENROUTER(new GenericRules()),
+
+	/** xAI's API. */
+	XAI(new GenericRules()),
+
+	/** Ollama's API. */
+	OLLAMA(new GenericRules()),
 
 	/** Anything else: judged by status, standard headers and the commonest body forms. */
-	GENERIC {
-		@Override
-		ProviderRules rules() {
-			return new GenericRules();
-		}
-	};
+	GENERIC(new GenericRules());
 
-	abstract ProviderRules rules();
+	private final ProviderRules rules;
+
+	ProviderType(ProviderRules rules) {
+		this.rules = rules;
+	}
+
+	ProviderRules rules() {
+		return this.rules;
+	}
 
 }

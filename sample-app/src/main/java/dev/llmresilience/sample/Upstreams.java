@@ -1,0 +1,43 @@
+package dev.llmresilience.sample;
+
+import dev.llmresilience.sample.provider.EmbeddedProvider;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.ai.model.anthropic.autoconfigure.AnthropicConnectionProperties;
+import org.springframework.ai.model.openai.autoconfigure.OpenAiCommonProperties;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+
+/**
+ * Points the models at the embedded provider, except where a real API key is configured.
+ * It works on the bound properties because the provider's port is only known at run time.
+ */
+final class Upstreams implements BeanPostProcessor {
+
+	/** The API key that stands for the embedded provider. */
+	static final String EMBEDDED_KEY = "embedded";
+
+	private final ObjectProvider<EmbeddedProvider> provider;
+
+	Upstreams(ObjectProvider<EmbeddedProvider> provider) {
+		this.provider = provider;
+	}
+
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		if (bean instanceof AnthropicConnectionProperties anthropic && isEmbedded(anthropic.getApiKey())) {
+			anthropic.setApiKey(EMBEDDED_KEY);
+			anthropic.setBaseUrl(this.provider.getObject().url().toString());
+		}
+		else if (bean instanceof OpenAiCommonProperties openai && isEmbedded(openai.getApiKey())) {
+			openai.setApiKey(EMBEDDED_KEY);
+			openai.setBaseUrl(this.provider.getObject().url() + "/v1");
+		}
+		return bean;
+	}
+
+	static boolean isEmbedded(@Nullable String apiKey) {
+		return apiKey == null || apiKey.isBlank() || apiKey.equals(EMBEDDED_KEY);
+	}
+
+}

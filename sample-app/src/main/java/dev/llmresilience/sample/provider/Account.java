@@ -89,8 +89,9 @@ public final class Account {
 	}
 
 	/**
-	 * Lets the next requests for the model {@code warm-up} wait for each other, so that
-	 * each of them needs a connection of its own. They take no token and are not counted.
+	 * Lets the next requests for the model {@value EmbeddedProvider#WARM_UP_MODEL} wait
+	 * for each other, so that each of them needs a connection of its own. They take no
+	 * token and are not counted.
 	 * @param requests how many
 	 */
 	public void gatherWarmUps(int requests) {

@@ -17,12 +17,6 @@ import tools.jackson.databind.json.JsonMapper;
  */
 record ChatRequest(String model, String prompt, boolean stream, boolean includeUsage) {
 
-	/**
-	 * A model without limits that answers once as many requests wait as were announced,
-	 * so that a client can open its connections before it is measured.
-	 */
-	static final String WARM_UP_MODEL = "warm-up";
-
 	private static final Pattern AFTER_A_SPACE = Pattern.compile("(?<= )");
 
 	private static final JsonMapper JSON = new JsonMapper();
@@ -55,7 +49,7 @@ record ChatRequest(String model, String prompt, boolean stream, boolean includeU
 	}
 
 	boolean isWarmUp() {
-		return WARM_UP_MODEL.equals(this.model);
+		return EmbeddedProvider.WARM_UP_MODEL.equals(this.model);
 	}
 
 	String answer() {

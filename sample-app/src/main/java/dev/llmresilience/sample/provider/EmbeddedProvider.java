@@ -22,6 +22,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EmbeddedProvider implements AutoCloseable {
 
+	/**
+	 * A model without limits that answers once as many requests wait as were announced,
+	 * so that a client can open its connections before it is measured.
+	 * @see Account#gatherWarmUps(int)
+	 */
+	public static final String WARM_UP_MODEL = "warm-up";
+
 	private static final int BACKLOG = 4096;
 
 	static {

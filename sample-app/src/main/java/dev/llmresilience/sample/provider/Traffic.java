@@ -6,9 +6,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts what arrived at an account since the last reset.
+ * Counts requests and their answers since the last reset.
  */
-final class Traffic {
+public final class Traffic {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -26,11 +26,18 @@ final class Traffic {
 
 	private @Nullable Long lastAnswer;
 
-	Traffic(LongSupplier nanoTime) {
+	/**
+	 * Creates counts of zero.
+	 * @param nanoTime the clock, such as {@link System#nanoTime()}
+	 */
+	public Traffic(LongSupplier nanoTime) {
 		this.nanoTime = nanoTime;
 	}
 
-	void arrival() {
+	/**
+	 * Counts a request.
+	 */
+	public void arrival() {
 		long now = this.nanoTime.getAsLong();
 		this.lock.lock();
 		try {
@@ -45,7 +52,11 @@ final class Traffic {
 		}
 	}
 
-	void answer(int status) {
+	/**
+	 * Counts an answer.
+	 * @param status its HTTP status
+	 */
+	public void answer(int status) {
 		long now = this.nanoTime.getAsLong();
 		this.lock.lock();
 		try {
@@ -62,7 +73,11 @@ final class Traffic {
 		}
 	}
 
-	Counts counts() {
+	/**
+	 * The counts.
+	 * @return the counts at this moment
+	 */
+	public Counts counts() {
 		this.lock.lock();
 		try {
 			return new Counts(this.arrived, this.answered, this.rejected, this.firstArrival, this.lastArrival,
@@ -73,14 +88,17 @@ final class Traffic {
 		}
 	}
 
-	void reset() {
+	/**
+	 * Starts counting from zero. The time of the last arrival stays: it tells how full
+	 * the buckets are.
+	 */
+	public void reset() {
 		this.lock.lock();
 		try {
 			this.arrived = 0;
 			this.answered = 0;
 			this.rejected = 0;
 			this.firstArrival = null;
-			this.lastArrival = null;
 			this.lastAnswer = null;
 		}
 		finally {

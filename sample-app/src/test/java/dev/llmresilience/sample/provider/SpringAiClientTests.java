@@ -1,5 +1,6 @@
 package dev.llmresilience.sample.provider;
 
+import java.time.Duration;
 import java.util.stream.Stream;
 
 import com.anthropic.errors.AnthropicInvalidDataException;
@@ -22,6 +23,7 @@ import org.springframework.ai.chat.model.ChatModel;
 import org.springframework.ai.chat.model.ChatResponse;
 import org.springframework.ai.chat.prompt.Prompt;
 import org.springframework.ai.openai.OpenAiChatModel;
+import org.springframework.ai.openai.OpenAiChatOptions;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 
@@ -33,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests that the vendors' own SDKs take {@link EmbeddedProvider} for the real thing.
  */
 @SpringBootTest(properties = { "spring.ai.anthropic.api-key=embedded", "spring.ai.openai.api-key=embedded",
-		"spring.ai.anthropic.timeout=2s", "spring.ai.openai.chat.timeout=2s", "spring.ai.openai.timeout=2s" })
+		"spring.ai.anthropic.timeout=1s" })
 class SpringAiClientTests {
 
 	@Autowired
@@ -120,7 +122,9 @@ class SpringAiClientTests {
 	void a_hang_reaches_the_caller_as_a_timeout() {
 		this.provider.accounts().values().forEach((account) -> account.fault(Fault.of(FaultKind.HANG)));
 		assertThatExceptionOfType(AnthropicIoException.class).isThrownBy(() -> this.anthropic.call("hello"));
-		assertThatExceptionOfType(OpenAIIoException.class).isThrownBy(() -> this.openai.call("hello"));
+		OpenAiChatOptions impatient = this.openai.getOptions().mutate().timeout(Duration.ofSeconds(1)).build();
+		assertThatExceptionOfType(OpenAIIoException.class)
+			.isThrownBy(() -> this.openai.call(new Prompt("hello", impatient)));
 	}
 
 	@Test

@@ -12,14 +12,14 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
  * Points the models at the embedded provider, except where a real API key is configured.
  * It works on the bound properties because the provider's port is only known at run time.
  */
-final class Upstreams implements BeanPostProcessor {
+final class EmbeddedConnections implements BeanPostProcessor {
 
 	/** The API key that stands for the embedded provider. */
 	static final String EMBEDDED_KEY = "embedded";
 
 	private final ObjectProvider<EmbeddedProvider> provider;
 
-	Upstreams(ObjectProvider<EmbeddedProvider> provider) {
+	EmbeddedConnections(ObjectProvider<EmbeddedProvider> provider) {
 		this.provider = provider;
 	}
 

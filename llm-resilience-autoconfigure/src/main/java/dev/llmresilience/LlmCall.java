@@ -1,0 +1,59 @@
+package dev.llmresilience;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The call that is being made: what the code within a protected method can learn about
+ * the attempt that it is part of. Belongs to one call; safe to use from any thread.
+ */
+public abstract class LlmCall {
+
+	private static final ThreadLocal<@Nullable LlmCall> current = new ThreadLocal<>();
+
+	/** Only the engine makes calls. */
+	protected LlmCall() {
+	}
+
+	/**
+	 * The innermost protected call that the calling thread is in.
+	 * @return the call, or {@code null} outside of one
+	 */
+	public static @Nullable LlmCall current() {
+		return current.get();
+	}
+
+	/**
+	 * Makes a call the current one of the calling thread.
+	 * @param call the call, or {@code null} for none
+	 */
+	protected static void bind(@Nullable LlmCall call) {
+		current.set(call);
+	}
+
+	/**
+	 * The provider entry whose guards this attempt is under.
+	 * @return the name
+	 */
+	public abstract String provider();
+
+	/**
+	 * Which attempt this is.
+	 * @return the number, {@code 1} for the first
+	 */
+	public abstract int attempt();
+
+	/**
+	 * The time that is left for the whole call.
+	 * @return the time, never negative
+	 */
+	public abstract Duration timeLeft();
+
+	/**
+	 * Declares that something has been done that must not be done twice, such as charging
+	 * a card. From then on this call is not retried, whatever fails.
+	 */
+	public abstract void sideEffect();
+
+}

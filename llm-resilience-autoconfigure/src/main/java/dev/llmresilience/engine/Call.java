@@ -1,0 +1,399 @@
+package dev.llmresilience.engine;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+
+import dev.llmresilience.FailureKind;
+import dev.llmresilience.GiveUpReason;
+import dev.llmresilience.LlmCall;
+import dev.llmresilience.LlmCallRefusedException;
+import dev.llmresilience.LlmCallReport;
+import dev.llmresilience.LlmCallReport.Attempt;
+import dev.llmresilience.LlmFailure;
+import dev.llmresilience.policy.AttemptHistory;
+import dev.llmresilience.policy.Decision;
+import dev.llmresilience.policy.Decision.GiveUp;
+import dev.llmresilience.policy.Decision.Retry;
+import dev.llmresilience.policy.RetryDecider;
+import dev.llmresilience.policy.RetryDecider.Situation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call: everything about its life that does not depend on how a driver waits. For
+ * each attempt a driver asks for {@link #admit leave}, waits for a slot of the limiter,
+ * takes {@link #takePermit a permit}, {@link #begin begins}, and reports that the attempt
+ * {@link #succeeded} or {@link #failed}. On a way out between leave and permit it tells
+ * the guards to {@link Guards#abandon abandon}.
+ * <p>
+ * Belongs to the driver that makes the call, except for the attempt's state, which the
+ * {@link AttemptWatch} changes too.
+ */
+final class Call extends LlmCall {
+
+	private static final int MAX_DEPTH = 32;
+
+	private static final int IDLE = 0;
+
+	private static final int RUNNING = 1;
+
+	/** The watch has claimed the attempt and is about to interrupt its thread. */
+	private static final int EXPIRING = 2;
+
+	private static final int EXPIRED = 3;
+
+	private static final VarHandle STATE;
+
+	static {
+		try {
+			STATE = MethodHandles.lookup().findVarHandle(Call.class, "state", int.class);
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new ExceptionInInitializerError(ex);
+		}
+	}
+
+	private final CallEngine engine;
+
+	private final CallOptions options;
+
+	private final @Nullable LlmCall outer;
+
+	private final Guards guards;
+
+	private final long start;
+
+	private final long deadline;
+
+	private volatile int state;
+
+	private @Nullable Thread thread;
+
+	private int attempt;
+
+	private long attemptStart;
+
+	private volatile long expiresAt;
+
+	private volatile boolean sideEffect;
+
+	private @Nullable Failures failures;
+
+	private @Nullable Throwable nestedThrown;
+
+	private @Nullable LlmFailure nestedFailure;
+
+	Call(CallEngine engine, Provider provider, CallOptions options, @Nullable LlmCall outer) {
+		this.engine = engine;
+		this.options = options;
+		this.outer = outer;
+		this.guards = new Guards(provider, engine.time());
+		this.start = engine.time().nanoTime();
+		this.deadline = this.start + options.timeoutNanos();
+	}
+
+	/**
+	 * Makes a call the current one of the calling thread.
+	 * @param call the call, or {@code null} for none
+	 */
+	static void enter(@Nullable LlmCall call) {
+		bind(call);
+	}
+
+	long start() {
+		return this.start;
+	}
+
+	long deadline() {
+		return this.deadline;
+	}
+
+	Guards guards() {
+		return this.guards;
+	}
+
+	long expiresAt() {
+		return this.expiresAt;
+	}
+
+	boolean isRetry() {
+		return this.failures != null;
+	}
+
+	/**
+	 * Asks the guards that can refuse at once.
+	 * @param now the monotonic clock
+	 * @return why the call may not go on, or {@code null} if it may
+	 */
+	@Nullable LlmCallRefusedException admit(long now) {
+		LlmCallRefusedException refusal = this.engine.isClosed() ? Refusals.shutdown(provider())
+				: (this.deadline - now <= 0) ? Refusals.deadline(provider()) : null;
+		if (refusal != null) {
+			this.guards.abandon();
+			return refusal;
+		}
+		return this.guards.admit();
+	}
+
+	/**
+	 * Begins an attempt on the calling thread.
+	 * @param now the monotonic clock
+	 */
+	void begin(long now) {
+		this.attempt++;
+		this.attemptStart = now;
+		long expiry = now + this.options.attemptTimeoutNanos(this.attempt);
+		this.expiresAt = (expiry - this.deadline < 0) ? expiry : this.deadline;
+		this.thread = Thread.currentThread();
+		this.state = RUNNING;
+		this.engine.watch().begin(this, this.expiresAt);
+	}
+
+	/**
+	 * Interrupts the attempt because its time is over. Called by the watch.
+	 */
+	void expire() {
+		Thread thread = this.thread;
+		if (thread != null && STATE.compareAndSet(this, RUNNING, EXPIRING)) {
+			this.engine.time().interrupt(thread);
+			this.state = EXPIRED;
+		}
+	}
+
+	/**
+	 * Ends the attempt, and takes back an interrupt that was ours.
+	 * @return whether its time was over
+	 */
+	private boolean end() {
+		this.engine.watch().end(this);
+		if (STATE.compareAndSet(this, RUNNING, IDLE)) {
+			return false;
+		}
+		while (this.state == EXPIRING) {
+			Thread.onSpinWait();
+		}
+		Thread.interrupted();
+		this.state = IDLE;
+		return true;
+	}
+
+	/**
+	 * The attempt succeeded.
+	 */
+	void succeeded() {
+		end();
+		this.guards.succeeded(this.attemptStart);
+	}
+
+	/**
+	 * The attempt failed: judges the failure, tells the guards, and decides.
+	 * @param thrown what it threw
+	 * @return what to do
+	 */
+	Decision failed(Throwable thrown) {
+		boolean expired = end();
+		try {
+			return decide(thrown, expired);
+		}
+		catch (RuntimeException | Error ex) {
+			this.guards.abandon();
+			thrown.addSuppressed(ex);
+			return new GiveUp(GiveUpReason.NOT_RETRYABLE, null);
+		}
+	}
+
+	private Decision decide(Throwable thrown, boolean expired) {
+		long now = this.engine.time().nanoTime();
+		Failures failures = failures();
+		if (isNested(thrown)) {
+			failures.add(thrown, this.nestedFailure);
+			this.guards.abandon();
+			return new GiveUp(GiveUpReason.NESTED, null);
+		}
+		LlmFailure judged = this.engine.judge(thrown, expired, this.guards.provider(), this.options);
+		LlmFailure failure = this.guards.withPacedHint(judged);
+		failures.add(thrown, failure);
+		failures.history.failed(RetryDecider.ladder(failure), now);
+		Situation situation = new Situation(now, this.deadline - now, this.options.maxAttempts(),
+				this.options.idempotent(), this.sideEffect, this.guards.paces(failure));
+		Decision decision = RetryDecider.decide(this.options.policy(), failures.history, failure, situation,
+				this.engine.time()::random);
+		this.guards.failed(this.attemptStart, failure, ladderSpent(decision, failures.history, failure));
+		if (decision instanceof Retry retry) {
+			GiveUpReason refused = this.guards.payFor(retry, now);
+			if (refused != null) {
+				return new GiveUp(refused, failure.hint());
+			}
+			failures.retrying(retry);
+		}
+		return decision;
+	}
+
+	/**
+	 * A rate limit counts against the provider only once retrying did not get past it.
+	 */
+	private static boolean ladderSpent(Decision decision, AttemptHistory history, LlmFailure failure) {
+		return decision instanceof GiveUp giveUp && giveUp.reason() == GiveUpReason.ATTEMPTS
+				&& history.failures(RetryDecider.ladder(failure)) > 1;
+	}
+
+	/**
+	 * Whether a protected call within this one has already given up on what was thrown.
+	 */
+	private boolean isNested(Throwable thrown) {
+		Throwable t = thrown;
+		for (int depth = 0; t != null && depth < MAX_DEPTH; depth++) {
+			if (t == this.nestedThrown || t instanceof LlmCallRefusedException) {
+				return true;
+			}
+			t = t.getCause();
+		}
+		return false;
+	}
+
+	/**
+	 * Ends the call after a decision to give up.
+	 * @param giveUp the decision
+	 * @return what the caller gets: what the last attempt threw
+	 */
+	Throwable giveUp(GiveUp giveUp) {
+		Duration hint = giveUp.hint();
+		Instant retryAt = (giveUp.reason() == GiveUpReason.BREAKER) ? this.guards.nextTrialAt()
+				: (hint != null) ? this.engine.time().now().plus(hint) : failures().resetAt();
+		return end(failures().lastThrown(), giveUp.reason(), retryAt);
+	}
+
+	/**
+	 * Ends the call because a guard refused it.
+	 * @param refusal why
+	 * @return what the caller gets: what the last attempt threw, or the refusal if there
+	 * was none
+	 */
+	Throwable refused(LlmCallRefusedException refusal) {
+		Throwable last = failures().lastThrownOrNull();
+		if (refusal.reason() == GiveUpReason.SHUTDOWN && last != null) {
+			refusal.initCause(last);
+			last = null;
+		}
+		return end((last != null) ? last : refusal, refusal.reason(), refusal.retryAt());
+	}
+
+	/**
+	 * Ends the call because its thread was interrupted while it waited.
+	 * @return what the caller gets: what the last attempt threw, or a
+	 * {@link CancellationException} if there was none
+	 */
+	Throwable cancelled() {
+		Throwable last = failures().lastThrownOrNull();
+		if (last == null) {
+			last = new CancellationException("Interrupted while the call to '" + provider() + "' waited for its turn");
+		}
+		return end(last, GiveUpReason.CANCELLED, null);
+	}
+
+	private Throwable end(Throwable thrown, GiveUpReason reason, @Nullable Instant retryAt) {
+		Failures failures = failures();
+		failures.reason = reason;
+		if (this.outer instanceof Call call) {
+			call.nestedThrown = thrown;
+			call.nestedFailure = failures.last;
+		}
+		if (LlmCallReport.find(thrown) == null) {
+			thrown.addSuppressed(new LlmCallReport(provider(), failures.attempts, reason, retryAt));
+		}
+		return thrown;
+	}
+
+	/**
+	 * Whether a fallback may answer instead: never where it would hide a request that was
+	 * wrong or a bug of the caller's own, and not for a caller that went away.
+	 * @return whether it may
+	 */
+	boolean mayFallBack() {
+		Failures failures = failures();
+		LlmFailure last = failures.last;
+		boolean gone = failures.reason == GiveUpReason.CANCELLED || failures.reason == GiveUpReason.SHUTDOWN;
+		return !gone && (last == null || (last.kind() != FailureKind.INVALID_REQUEST
+				&& last.kind() != FailureKind.APPLICATION && last.kind() != FailureKind.CANCELLED));
+	}
+
+	private Failures failures() {
+		Failures failures = this.failures;
+		if (failures == null) {
+			failures = new Failures();
+			this.failures = failures;
+		}
+		return failures;
+	}
+
+	@Override
+	public String provider() {
+		return this.guards.provider().name();
+	}
+
+	@Override
+	public int attempt() {
+		return this.attempt;
+	}
+
+	@Override
+	public Duration timeLeft() {
+		return Duration.ofNanos(Math.max(0, this.deadline - this.engine.time().nanoTime()));
+	}
+
+	@Override
+	public void sideEffect() {
+		this.sideEffect = true;
+	}
+
+	/** What only a call that failed at least once has to remember. */
+	private static final class Failures {
+
+		final AttemptHistory history = new AttemptHistory();
+
+		final List<Attempt> attempts = new ArrayList<>();
+
+		@Nullable LlmFailure last;
+
+		@Nullable Throwable thrown;
+
+		@Nullable GiveUpReason reason;
+
+		private Duration wait = Duration.ZERO;
+
+		void add(Throwable thrown, @Nullable LlmFailure failure) {
+			this.thrown = thrown;
+			this.last = failure;
+			if (failure != null) {
+				this.attempts.add(new Attempt(failure.kind(), failure.status(), failure.code(), this.wait));
+			}
+		}
+
+		void retrying(Retry retry) {
+			this.history.retrying(retry);
+			this.wait = Duration.ofNanos(retry.delayNanos());
+		}
+
+		@Nullable Throwable lastThrownOrNull() {
+			return this.thrown;
+		}
+
+		Throwable lastThrown() {
+			Throwable thrown = this.thrown;
+			if (thrown == null) {
+				throw new IllegalStateException("No attempt has failed");
+			}
+			return thrown;
+		}
+
+		@Nullable Instant resetAt() {
+			return (this.last != null) ? this.last.resetAt() : null;
+		}
+
+	}
+
+}

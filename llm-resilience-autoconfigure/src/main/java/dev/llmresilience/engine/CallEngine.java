@@ -1,0 +1,128 @@
+package dev.llmresilience.engine;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import dev.llmresilience.FailureKind;
+import dev.llmresilience.LlmFailure;
+import dev.llmresilience.LlmFailure.Verdict;
+import dev.llmresilience.failure.FailureClassifier;
+import dev.llmresilience.failure.FailureContext;
+import dev.llmresilience.time.TimeSource;
+import dev.llmresilience.time.TimeSource.Waiter;
+
+/**
+ * What the calls of one application share, whoever drives them: time, the judge of
+ * failures, and the waits that a shutdown ends. Thread-safe.
+ */
+public final class CallEngine implements AutoCloseable {
+
+	private static final int MAX_DEPTH = 32;
+
+	private final TimeSource time;
+
+	private final FailureClassifier classifier;
+
+	private final AttemptWatch watch;
+
+	private final Set<Waiter> waiting = ConcurrentHashMap.newKeySet();
+
+	private volatile boolean closed;
+
+	/**
+	 * Creates an engine.
+	 * @param time clock, timers and randomness
+	 * @param classifier judges what attempts throw
+	 */
+	public CallEngine(TimeSource time, FailureClassifier classifier) {
+		this.time = time;
+		this.classifier = classifier;
+		this.watch = new AttemptWatch(time);
+	}
+
+	TimeSource time() {
+		return this.time;
+	}
+
+	AttemptWatch watch() {
+		return this.watch;
+	}
+
+	boolean isClosed() {
+		return this.closed;
+	}
+
+	/**
+	 * Judges a failure. An attempt that we interrupted because its time was over timed
+	 * out, whatever that interrupt made of it; the caller's word beats the rules.
+	 */
+	LlmFailure judge(Throwable thrown, boolean expired, Provider provider, CallOptions options) {
+		LlmFailure failure = expired ? LlmFailure.of(FailureKind.TIMEOUT) : classify(thrown, provider);
+		if (isAny(thrown, options.noRetryOn())) {
+			return failure.withVerdict(Verdict.NO_RETRY);
+		}
+		return isAny(thrown, options.retryOn()) ? failure.withVerdict(Verdict.RETRY) : failure;
+	}
+
+	private LlmFailure classify(Throwable thrown, Provider provider) {
+		boolean interrupted = Thread.currentThread().isInterrupted();
+		LlmFailure failure = null;
+		try {
+			failure = this.classifier.classify(thrown,
+					new FailureContext(provider.settings().type(), this.time.now(), interrupted));
+		}
+		catch (RuntimeException ex) {
+			// The failure of the call matters more than that of its judge.
+			thrown.addSuppressed(ex);
+		}
+		return (failure != null) ? failure : LlmFailure.of(FailureKind.APPLICATION);
+	}
+
+	private static boolean isAny(Throwable thrown, List<Class<? extends Throwable>> types) {
+		if (types.isEmpty()) {
+			return false;
+		}
+		Throwable t = thrown;
+		for (int depth = 0; t != null && depth < MAX_DEPTH; depth++) {
+			for (Class<? extends Throwable> type : types) {
+				if (type.isInstance(t)) {
+					return true;
+				}
+			}
+			t = t.getCause();
+		}
+		return false;
+	}
+
+	/**
+	 * Lets the calling thread wait, until the time has passed or the engine closes.
+	 * @param nanos the wait
+	 * @throws InterruptedException if the thread is interrupted
+	 */
+	void pause(long nanos) throws InterruptedException {
+		if (nanos <= 0) {
+			return;
+		}
+		Waiter waiter = this.time.waiter();
+		this.waiting.add(waiter);
+		try {
+			if (!this.closed) {
+				waiter.await(nanos);
+			}
+		}
+		finally {
+			this.waiting.remove(waiter);
+		}
+	}
+
+	/**
+	 * Ends all waits at once and refuses further attempts. Attempts in flight go on.
+	 */
+	@Override
+	public void close() {
+		this.closed = true;
+		this.waiting.forEach(Waiter::signal);
+	}
+
+}

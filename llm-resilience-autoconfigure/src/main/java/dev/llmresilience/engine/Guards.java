@@ -1,0 +1,242 @@
+package dev.llmresilience.engine;
+
+import java.time.Duration;
+import java.time.Instant;
+
+import dev.llmresilience.FailureKind;
+import dev.llmresilience.FailureKind.BreakerEffect;
+import dev.llmresilience.GiveUpReason;
+import dev.llmresilience.LlmCallRefusedException;
+import dev.llmresilience.LlmFailure;
+import dev.llmresilience.LlmFailure.LatchScope;
+import dev.llmresilience.breaker.CircuitBreaker;
+import dev.llmresilience.breaker.QuotaLatch;
+import dev.llmresilience.budget.RetryBudget;
+import dev.llmresilience.limiter.RateLimiter;
+import dev.llmresilience.policy.Decision.Retry;
+import dev.llmresilience.time.TimeSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one call holds of its provider's shared guards, and what it tells them. Belongs to
+ * one call; not thread-safe.
+ * <p>
+ * Invariant: between {@link #admit} and {@link #takePermit} it holds at most the quota
+ * permits and a budget token; after {@link #takePermit} the breaker's permit too, and the
+ * slot of the limiter counts as used. {@link #succeeded}, {@link #failed} and
+ * {@link #abandon} leave it with nothing.
+ */
+final class Guards {
+
+	/** A 429 that names no time is treated as the commonest hint, thinned by chance. */
+	private static final long SILENT_HINT_NANOS = 1_000_000_000;
+
+	private final Provider provider;
+
+	private final TimeSource time;
+
+	private QuotaLatch.@Nullable Permit accountQuota;
+
+	private QuotaLatch.@Nullable Permit quota;
+
+	private CircuitBreaker.@Nullable Permit breaker;
+
+	/** Whether a budget token has been paid for an attempt that has not been made. */
+	private boolean token;
+
+	/** Whether the attempt under way was paid for with a budget token. */
+	private boolean tokenUsed;
+
+	Guards(Provider provider, TimeSource time) {
+		this.provider = provider;
+		this.time = time;
+	}
+
+	Provider provider() {
+		return this.provider;
+	}
+
+	@Nullable LlmCallRefusedException admit() {
+		this.accountQuota = this.provider.accountQuota().tryAcquire();
+		if (this.accountQuota == null) {
+			return refuse(this.provider.accountQuota());
+		}
+		this.quota = this.provider.quota().tryAcquire();
+		if (this.quota == null) {
+			return refuse(this.provider.quota());
+		}
+		CircuitBreaker breaker = this.provider.breaker();
+		if (breaker != null && breaker.refuses()) {
+			breaker.onRejected();
+			abandon();
+			return Refusals.breaker(this.provider.name(), breaker);
+		}
+		return null;
+	}
+
+	private LlmCallRefusedException refuse(QuotaLatch latch) {
+		abandon();
+		return Refusals.quota(this.provider.name(), latch, this.time.now());
+	}
+
+	/**
+	 * Takes the breaker's permit. The caller has a slot of the limiter, which goes back
+	 * if the permit is refused.
+	 * @return why the call may not go on, or {@code null} if it may
+	 */
+	@Nullable LlmCallRefusedException takePermit() {
+		CircuitBreaker breaker = this.provider.breaker();
+		if (breaker != null) {
+			this.breaker = breaker.tryAcquire();
+			if (this.breaker == null) {
+				this.provider.limiter().giveBack();
+				abandon();
+				return Refusals.breaker(this.provider.name(), breaker);
+			}
+		}
+		this.tokenUsed = this.token;
+		this.token = false;
+		return null;
+	}
+
+	void succeeded(long sent) {
+		this.provider.limiter().onAnswer(sent);
+		CircuitBreaker breaker = this.provider.breaker();
+		if (breaker != null && this.breaker != null) {
+			this.breaker.success(breaker.measuresDuration() ? this.time.nanoTime() - sent : 0);
+		}
+		if (this.accountQuota != null) {
+			this.accountQuota.success();
+		}
+		if (this.quota != null) {
+			this.quota.success();
+		}
+		RetryBudget budget = this.provider.budget();
+		if (budget != null) {
+			budget.onSuccess();
+		}
+	}
+
+	/**
+	 * Whether the limiter will space out the retry after a failure, so that it needs
+	 * neither backoff nor budget.
+	 */
+	boolean paces(LlmFailure failure) {
+		return failure.kind() == FailureKind.RATE_LIMITED && this.provider.limiter().paces();
+	}
+
+	/** Gives a paced rate limit that names no time one to wait for. */
+	LlmFailure withPacedHint(LlmFailure failure) {
+		if (!paces(failure) || failure.hint() != null) {
+			return failure;
+		}
+		return failure.withHint(Duration.ofNanos((long) (SILENT_HINT_NANOS * (0.5 + this.time.random() / 2))));
+	}
+
+	void failed(long sent, LlmFailure failure, boolean ladderSpent) {
+		RateLimiter limiter = this.provider.limiter();
+		limiter.onAnswer(sent);
+		if (paces(failure)) {
+			limiter.pause(cappedHint(failure));
+		}
+		if (failure.kind() == FailureKind.QUOTA_EXHAUSTED) {
+			exhausted(failure);
+		}
+		if (this.breaker != null) {
+			BreakerEffect effect = failure.kind().breakerEffect();
+			if (failure.kind() == FailureKind.RATE_LIMITED && ladderSpent) {
+				effect = BreakerEffect.FAILURE;
+			}
+			switch (effect) {
+				case SUCCESS -> this.breaker.success();
+				case FAILURE -> this.breaker.failure(failure.kind(), failure.status(), cappedHint(failure));
+				case NEUTRAL -> this.breaker.neutral();
+			}
+			this.breaker = null;
+		}
+		if (failure.kind() == FailureKind.CANCELLED && this.tokenUsed) {
+			release();
+		}
+		this.tokenUsed = false;
+		abandon();
+	}
+
+	private void exhausted(LlmFailure failure) {
+		if (this.accountQuota != null) {
+			this.accountQuota.exhausted();
+		}
+		if (this.quota != null) {
+			this.quota.exhausted();
+		}
+		this.accountQuota = null;
+		this.quota = null;
+		if (failure.latch() == LatchScope.ACCOUNT) {
+			this.provider.accountQuota().latch(failure.code(), failure.resetAt());
+		}
+		else if (failure.latch() == LatchScope.PROVIDER) {
+			this.provider.quota().latch(failure.code(), failure.resetAt());
+		}
+	}
+
+	/** What the guards take from a hint is bounded, however long the server wants. */
+	private long cappedHint(LlmFailure failure) {
+		Duration hint = failure.hint();
+		Duration most = this.provider.settings().policy().maxRetryAfter();
+		return (hint == null) ? 0 : (hint.compareTo(most) > 0) ? most.toNanos() : hint.toNanos();
+	}
+
+	/**
+	 * Pays for a retry.
+	 * @return why there can be none, or {@code null} if there can
+	 */
+	@Nullable GiveUpReason payFor(Retry retry, long now) {
+		CircuitBreaker breaker = this.provider.breaker();
+		if (breaker != null && breaker.refusesUntil(now + retry.delayNanos())) {
+			return GiveUpReason.BREAKER;
+		}
+		RetryBudget budget = this.provider.budget();
+		if (budget != null && retry.spendsBudget()) {
+			if (!budget.tryAcquire()) {
+				return GiveUpReason.BUDGET;
+			}
+			this.token = true;
+		}
+		return null;
+	}
+
+	/**
+	 * Gives back whatever is held, because no attempt was made or its outcome says
+	 * nothing.
+	 */
+	void abandon() {
+		if (this.breaker != null) {
+			this.breaker.neutral();
+			this.breaker = null;
+		}
+		if (this.accountQuota != null) {
+			this.accountQuota.neutral();
+			this.accountQuota = null;
+		}
+		if (this.quota != null) {
+			this.quota.neutral();
+			this.quota = null;
+		}
+		if (this.token) {
+			this.token = false;
+			release();
+		}
+	}
+
+	private void release() {
+		RetryBudget budget = this.provider.budget();
+		if (budget != null) {
+			budget.release();
+		}
+	}
+
+	@Nullable Instant nextTrialAt() {
+		CircuitBreaker breaker = this.provider.breaker();
+		return (breaker != null) ? breaker.nextTrialAt() : null;
+	}
+
+}

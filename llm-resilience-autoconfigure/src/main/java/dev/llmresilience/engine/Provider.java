@@ -1,0 +1,128 @@
+package dev.llmresilience.engine;
+
+import dev.llmresilience.breaker.BreakerState;
+import dev.llmresilience.breaker.BreakerTransition;
+import dev.llmresilience.breaker.CircuitBreaker;
+import dev.llmresilience.breaker.QuotaLatch;
+import dev.llmresilience.budget.RetryBudget;
+import dev.llmresilience.engine.ProviderSettings.BudgetSettings;
+import dev.llmresilience.limiter.RateLimiter;
+import dev.llmresilience.time.TimeSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A provider entry at work: its settings and the guards that all of its calls share.
+ * Thread-safe.
+ */
+public final class Provider {
+
+	private final ProviderSettings settings;
+
+	private final CallOptions options;
+
+	private final RateLimiter limiter;
+
+	private final @Nullable RetryBudget budget;
+
+	private final @Nullable CircuitBreaker breaker;
+
+	private final QuotaLatch quota;
+
+	private final QuotaLatch accountQuota;
+
+	private final GuardListener listener;
+
+	/**
+	 * Creates the guards of a provider entry.
+	 * @param settings what the entry is configured with
+	 * @param accountQuota the latch that it shares with the entries of its account
+	 * @param time the time source of its engine
+	 * @param listener hears of each transition of its guards
+	 */
+	public Provider(ProviderSettings settings, QuotaLatch accountQuota, TimeSource time, GuardListener listener) {
+		this.settings = settings;
+		this.options = CallOptions.of(settings.policy());
+		this.limiter = new RateLimiter(settings.limiter(), time);
+		BudgetSettings budget = settings.budget();
+		this.budget = (budget != null)
+				? new RetryBudget(budget.capacity(), budget.refillPerSuccess(), budget.refillPerMinute(), time) : null;
+		this.breaker = (settings.breaker() != null)
+				? new CircuitBreaker(settings.name(), settings.breaker(), time, this::onTransition) : null;
+		this.quota = new QuotaLatch(settings.name(), settings.quotaCoolDown(), time, listener::onTransition);
+		this.accountQuota = accountQuota;
+		this.listener = listener;
+	}
+
+	private void onTransition(BreakerTransition transition) {
+		// Whoever waits for a slot would only be refused at the end of the wait.
+		if (transition.to() != BreakerState.CLOSED && transition.to() != BreakerState.DISABLED) {
+			this.limiter.refuseWaiting();
+		}
+		this.listener.onTransition(transition);
+	}
+
+	/**
+	 * The name of the entry.
+	 * @return the name
+	 */
+	public String name() {
+		return this.settings.name();
+	}
+
+	/**
+	 * What the entry is configured with.
+	 * @return the settings
+	 */
+	public ProviderSettings settings() {
+		return this.settings;
+	}
+
+	/**
+	 * How a call is made that asks for nothing special.
+	 * @return the options
+	 */
+	public CallOptions options() {
+		return this.options;
+	}
+
+	/**
+	 * What paces its calls.
+	 * @return the limiter
+	 */
+	public RateLimiter limiter() {
+		return this.limiter;
+	}
+
+	/**
+	 * What rations its retries.
+	 * @return the budget, or {@code null} if it is switched off
+	 */
+	public @Nullable RetryBudget budget() {
+		return this.budget;
+	}
+
+	/**
+	 * What stops its calls.
+	 * @return the circuit breaker, or {@code null} if it is switched off
+	 */
+	public @Nullable CircuitBreaker breaker() {
+		return this.breaker;
+	}
+
+	/**
+	 * The latch of this entry's own daily or per-model quota.
+	 * @return the latch
+	 */
+	public QuotaLatch quota() {
+		return this.quota;
+	}
+
+	/**
+	 * The money latch of the account.
+	 * @return the latch, shared by the entries of the account
+	 */
+	public QuotaLatch accountQuota() {
+		return this.accountQuota;
+	}
+
+}

@@ -1,0 +1,88 @@
+package dev.llmresilience.engine;
+
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+
+import dev.llmresilience.breaker.QuotaLatch;
+import dev.llmresilience.time.TimeSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All provider entries at work. Immutable; thread-safe.
+ */
+public final class Providers implements AutoCloseable {
+
+	private final Map<String, Provider> byName;
+
+	/**
+	 * Creates the entries' guards.
+	 * @param settings the entries; those of one account share a money latch, whose
+	 * cool-down is that of the first of them
+	 * @param time the time source of the engine
+	 * @param listener hears of each transition of the guards
+	 */
+	public Providers(List<ProviderSettings> settings, TimeSource time, GuardListener listener) {
+		Map<String, QuotaLatch> accounts = new LinkedHashMap<>();
+		Map<String, Provider> providers = new LinkedHashMap<>();
+		for (ProviderSettings entry : settings) {
+			QuotaLatch account = accounts.computeIfAbsent(entry.account(),
+					(name) -> new QuotaLatch(name, entry.quotaCoolDown(), time, listener::onTransition));
+			providers.put(entry.name(), new Provider(entry, account, time, listener));
+		}
+		this.byName = Collections.unmodifiableMap(providers);
+	}
+
+	/**
+	 * Finds an entry.
+	 * @param name its name
+	 * @return the entry, or {@code null} if there is none of that name
+	 */
+	public @Nullable Provider find(String name) {
+		return this.byName.get(name);
+	}
+
+	/**
+	 * Gets an entry that has to exist.
+	 * @param name its name
+	 * @return the entry
+	 * @throws IllegalArgumentException if there is none of that name; the message lists
+	 * those that there are
+	 */
+	public Provider get(String name) {
+		Provider provider = this.byName.get(name);
+		if (provider == null) {
+			throw new IllegalArgumentException(
+					"No provider '" + name + "' in llm.resilience.providers: known are " + names());
+		}
+		return provider;
+	}
+
+	/**
+	 * The names of all entries, sorted.
+	 * @return the names
+	 */
+	public Collection<String> names() {
+		return Collections.unmodifiableCollection(new TreeSet<>(this.byName.keySet()));
+	}
+
+	/**
+	 * All entries, in the order of the configuration.
+	 * @return the entries
+	 */
+	public Collection<Provider> all() {
+		return this.byName.values();
+	}
+
+	/**
+	 * Refuses all calls that wait for a slot of a limiter, and all later ones.
+	 */
+	@Override
+	public void close() {
+		this.byName.values().forEach((provider) -> provider.limiter().close());
+	}
+
+}

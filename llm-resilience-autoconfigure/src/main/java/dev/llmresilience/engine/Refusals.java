@@ -1,0 +1,59 @@
+package dev.llmresilience.engine;
+
+import java.time.Duration;
+import java.time.Instant;
+
+import dev.llmresilience.CircuitOpenException;
+import dev.llmresilience.DeadlineExceededException;
+import dev.llmresilience.LlmCallRefusedException;
+import dev.llmresilience.QuotaExhaustedException;
+import dev.llmresilience.RateLimitWaitException;
+import dev.llmresilience.ShutdownException;
+import dev.llmresilience.breaker.CircuitBreaker;
+import dev.llmresilience.breaker.QuotaLatch;
+import dev.llmresilience.limiter.Ticket;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says why a guard refused a call, and until when.
+ */
+final class Refusals {
+
+	private Refusals() {
+	}
+
+	static LlmCallRefusedException shutdown(String provider) {
+		return new ShutdownException(provider, null);
+	}
+
+	static LlmCallRefusedException deadline(String provider) {
+		return new DeadlineExceededException(provider);
+	}
+
+	static LlmCallRefusedException breaker(String provider, @Nullable CircuitBreaker breaker) {
+		return new CircuitOpenException(provider, (breaker != null) ? breaker.nextTrialAt() : null);
+	}
+
+	static LlmCallRefusedException quota(String provider, QuotaLatch latch, Instant now) {
+		Instant nextProbeAt = latch.nextProbeAt();
+		return new QuotaExhaustedException(provider, latch.resetAt(), (nextProbeAt != null) ? nextProbeAt : now);
+	}
+
+	static LlmCallRefusedException limiter(Provider provider, Ticket ticket, Instant now) {
+		String name = provider.name();
+		String limitedBy = switch (ticket.state()) {
+			case REFUSED_CLOSED -> null;
+			case REFUSED_BREAKER -> null;
+			case REFUSED_MAX_WAIT -> "limiter.max-wait";
+			case REFUSED_MAX_WAITING -> "limiter.max-waiting";
+			case WAITING, GRANTED, LEFT, REFUSED_DEADLINE -> "retry.timeout";
+		};
+		if (limitedBy == null) {
+			return (ticket.state() == Ticket.State.REFUSED_CLOSED) ? shutdown(name) : breaker(name, provider.breaker());
+		}
+		Duration needed = Duration.ofNanos(ticket.neededNanos());
+		return new RateLimitWaitException(name, needed, "llm.resilience.providers." + name + "." + limitedBy,
+				now.plus(needed));
+	}
+
+}

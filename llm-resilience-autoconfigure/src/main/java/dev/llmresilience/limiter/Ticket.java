@@ -1,0 +1,93 @@
+package dev.llmresilience.limiter;
+
+/**
+ * A place in the queue of a {@link RateLimiter}. Its state is changed only under the
+ * limiter's lock, exactly once after {@link State#WAITING}, and may be read from any
+ * thread.
+ */
+public final class Ticket {
+
+	private final Runnable listener;
+
+	private final long neededNanos;
+
+	private final long patienceNanos;
+
+	private volatile State state;
+
+	Ticket(State state, long neededNanos, long patienceNanos, Runnable listener) {
+		this.state = state;
+		this.neededNanos = neededNanos;
+		this.patienceNanos = patienceNanos;
+		this.listener = listener;
+	}
+
+	/**
+	 * What has become of the place.
+	 * @return the state
+	 */
+	public State state() {
+		return this.state;
+	}
+
+	/**
+	 * The wait that the place meant when it was asked for.
+	 * @return nanoseconds
+	 */
+	public long neededNanos() {
+		return this.neededNanos;
+	}
+
+	/**
+	 * How long its owner may wait: until the deadline of the call, or for the longest
+	 * wait allowed. A pause can move a turn beyond that after the place was given.
+	 * @return nanoseconds from when the place was asked for
+	 */
+	public long patienceNanos() {
+		return this.patienceNanos;
+	}
+
+	boolean isWaiting() {
+		return this.state == State.WAITING;
+	}
+
+	void become(State state) {
+		this.state = state;
+	}
+
+	void notifyOwner() {
+		this.listener.run();
+	}
+
+	/**
+	 * What can become of a place.
+	 */
+	public enum State {
+
+		/** Still in the queue. */
+		WAITING,
+
+		/** The call may leave; its slot is taken. */
+		GRANTED,
+
+		/** Its owner left before its turn. */
+		LEFT,
+
+		/** Refused: its turn would have come after the call's deadline. */
+		REFUSED_DEADLINE,
+
+		/** Refused: its turn would have come later than the longest wait allowed. */
+		REFUSED_MAX_WAIT,
+
+		/** Refused: as many calls as allowed were waiting already. */
+		REFUSED_MAX_WAITING,
+
+		/** Refused: the circuit breaker opened. */
+		REFUSED_BREAKER,
+
+		/** Refused: the limiter was closed. */
+		REFUSED_CLOSED
+
+	}
+
+}

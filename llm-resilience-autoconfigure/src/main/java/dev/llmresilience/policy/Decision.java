@@ -1,0 +1,34 @@
+package dev.llmresilience.policy;
+
+import java.time.Duration;
+
+import dev.llmresilience.GiveUpReason;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What to do after a failed attempt.
+ */
+public sealed interface Decision {
+
+	/**
+	 * Wait, then try again.
+	 *
+	 * @param delayNanos the wait in nanoseconds, never negative
+	 * @param backoffNanos the part of it that was drawn as backoff, which decorrelated
+	 * jitter grows from
+	 * @param spendsBudget whether the retry has to be paid for from the shared budget
+	 */
+	record Retry(long delayNanos, long backoffNanos, boolean spendsBudget) implements Decision {
+	}
+
+	/**
+	 * Make no further attempt.
+	 *
+	 * @param reason why not
+	 * @param hint when the server said to come back, as a duration from now, or
+	 * {@code null}
+	 */
+	record GiveUp(GiveUpReason reason, @Nullable Duration hint) implements Decision {
+	}
+
+}

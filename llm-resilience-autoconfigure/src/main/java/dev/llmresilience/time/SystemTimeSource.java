@@ -1,0 +1,116 @@
+package dev.llmresilience.time;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Instant;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Real time. Timers run on one daemon thread, which starts with the first timer and ends
+ * when this source is closed. Thread-safe.
+ */
+public final class SystemTimeSource implements TimeSource, AutoCloseable {
+
+	private static final Logger logger = System.getLogger(SystemTimeSource.class.getName());
+
+	private final ScheduledThreadPoolExecutor timers;
+
+	/**
+	 * Creates a source with a timer thread of its own.
+	 */
+	public SystemTimeSource() {
+		this.timers = new ScheduledThreadPoolExecutor(1, (task) -> {
+			Thread thread = new Thread(task, "llm-resilience-timer");
+			thread.setDaemon(true);
+			return thread;
+		}, (task, executor) -> {
+			// Closed: whoever waits has been told by the shutdown itself.
+		});
+		this.timers.setRemoveOnCancelPolicy(true);
+		this.timers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+	}
+
+	@Override
+	public long nanoTime() {
+		return System.nanoTime();
+	}
+
+	@Override
+	public Instant now() {
+		return Instant.now();
+	}
+
+	@Override
+	public double random() {
+		return ThreadLocalRandom.current().nextDouble();
+	}
+
+	@Override
+	public Timer schedule(long delayNanos, Runnable task) {
+		ScheduledFuture<?> future = this.timers.schedule(() -> run(task), delayNanos, TimeUnit.NANOSECONDS);
+		return () -> future.cancel(false);
+	}
+
+	private static void run(Runnable task) {
+		try {
+			task.run();
+		}
+		catch (RuntimeException ex) {
+			logger.log(Level.ERROR, "A timer task failed", ex);
+		}
+	}
+
+	@Override
+	public Waiter waiter() {
+		return new ParkingWaiter(Thread.currentThread());
+	}
+
+	/**
+	 * Ends the timer thread. Timers that have not run yet never will.
+	 */
+	@Override
+	public void close() {
+		this.timers.shutdownNow();
+	}
+
+	private static final class ParkingWaiter implements Waiter {
+
+		private final Thread thread;
+
+		private volatile boolean signalled;
+
+		ParkingWaiter(Thread thread) {
+			this.thread = thread;
+		}
+
+		@Override
+		public boolean await(long nanos) throws InterruptedException {
+			long end = System.nanoTime() + nanos;
+			while (true) {
+				if (Thread.interrupted()) {
+					throw new InterruptedException();
+				}
+				if (this.signalled) {
+					return true;
+				}
+				long left = end - System.nanoTime();
+				if (left <= 0) {
+					return false;
+				}
+				LockSupport.parkNanos(this, left);
+			}
+		}
+
+		@Override
+		public void signal() {
+			this.signalled = true;
+			LockSupport.unpark(this.thread);
+		}
+
+	}
+
+}

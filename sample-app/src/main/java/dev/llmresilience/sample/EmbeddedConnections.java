@@ -1,7 +1,11 @@
 package dev.llmresilience.sample;
 
+import java.net.URI;
+
 import dev.llmresilience.sample.provider.EmbeddedProvider;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.ai.model.anthropic.autoconfigure.AnthropicConnectionProperties;
 import org.springframework.ai.model.openai.autoconfigure.OpenAiCommonProperties;
@@ -17,6 +21,8 @@ final class EmbeddedConnections implements BeanPostProcessor {
 	/** The API key that stands for the embedded provider. */
 	static final String EMBEDDED_KEY = "embedded";
 
+	private static final Logger logger = LoggerFactory.getLogger(EmbeddedConnections.class);
+
 	private final ObjectProvider<EmbeddedProvider> provider;
 
 	EmbeddedConnections(ObjectProvider<EmbeddedProvider> provider) {
@@ -27,13 +33,19 @@ final class EmbeddedConnections implements BeanPostProcessor {
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		if (bean instanceof AnthropicConnectionProperties anthropic && isEmbedded(anthropic.getApiKey())) {
 			anthropic.setApiKey(EMBEDDED_KEY);
-			anthropic.setBaseUrl(this.provider.getObject().url().toString());
+			anthropic.setBaseUrl(url("Anthropic").toString());
 		}
 		else if (bean instanceof OpenAiCommonProperties openai && isEmbedded(openai.getApiKey())) {
 			openai.setApiKey(EMBEDDED_KEY);
-			openai.setBaseUrl(this.provider.getObject().url() + "/v1");
+			openai.setBaseUrl(url("OpenAI") + "/v1");
 		}
 		return bean;
+	}
+
+	private URI url(String caller) {
+		URI url = this.provider.getObject().url();
+		logger.info("{} models call the embedded provider at {}", caller, url);
+		return url;
 	}
 
 	static boolean isEmbedded(@Nullable String apiKey) {

@@ -2,6 +2,7 @@ package dev.llmresilience.sample.chat;
 
 import java.util.Objects;
 
+import dev.llmresilience.LlmRetry;
 import dev.llmresilience.sample.Upstream;
 import dev.llmresilience.sample.provider.EmbeddedProvider;
 
@@ -35,6 +36,7 @@ class AnthropicChat implements Chat {
 	}
 
 	@Override
+	@LlmRetry("anthropic")
 	public String ask(String prompt) {
 		return Objects.requireNonNullElse(this.client.prompt(prompt).call().content(), "");
 	}

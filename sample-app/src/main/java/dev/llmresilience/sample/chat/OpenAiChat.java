@@ -3,6 +3,7 @@ package dev.llmresilience.sample.chat;
 import java.time.Duration;
 import java.util.Objects;
 
+import dev.llmresilience.LlmRetry;
 import dev.llmresilience.sample.Upstream;
 import dev.llmresilience.sample.provider.EmbeddedProvider;
 
@@ -40,6 +41,7 @@ class OpenAiChat implements Chat {
 	}
 
 	@Override
+	@LlmRetry("openai")
 	public String ask(String prompt) {
 		return Objects.requireNonNullElse(this.client.prompt(prompt).call().content(), "");
 	}

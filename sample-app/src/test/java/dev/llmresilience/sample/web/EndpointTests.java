@@ -98,13 +98,14 @@ class EndpointTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+	@CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
 			PUT  | /provider/faults | {"fault":"bad"}                   | fault must be one of none, rate-limited
 			PUT  | /provider/faults | {}                                | fault must be one of none, rate-limited
 			PUT  | /provider/faults | {"fault":"hang","coun":3}         | 'coun' is unknown, known are
 			PUT  | /provider/faults | {"fault":"hang","count":"x"}      | Cannot deserialize value
 			PUT  | /provider/faults?provider=x | {"fault":"none"}       | provider must be one of anthropic, openai
-			PUT  | /provider/limits | {"burst":3}                       | requestsPerSecond must be more than 0
+			PUT  | /provider/limits | {"burst":3}                       | requestsPerSecond: Cannot map `null`
+			PUT  | /provider/limits | {"requestsPerSecond":0,"burst":3} | requestsPerSecond must be more than 0
 			PUT  | /provider/limits | {"requestsPerSecond":1,"burst":0} | burst must be between 1 and 1000000
 			PUT  | /provider/limits | no json                           | Unrecognized token
 			POST | /ask             | {"provider":"x","prompt":"a"}     | provider must be one of anthropic, openai

@@ -52,6 +52,7 @@ class ProviderConfiguration {
 	AnthropicHttpClientBuilderCustomizer anthropicHttpClient(Upstream anthropicUpstream) {
 		return (client) -> client.maxIdleConnections(IDLE_CONNECTIONS)
 			.keepAliveDuration(KEEP_ALIVE)
+			.interceptor(new SendOnce())
 			.interceptor(anthropicUpstream);
 	}
 
@@ -59,6 +60,7 @@ class ProviderConfiguration {
 	OpenAiHttpClientBuilderCustomizer openAiHttpClient(Upstream openAiUpstream) {
 		return (client) -> client.maxIdleConnections(IDLE_CONNECTIONS)
 			.keepAliveDuration(KEEP_ALIVE)
+			.interceptor(new SendOnce())
 			.interceptor(openAiUpstream);
 	}
 

@@ -75,10 +75,21 @@ class SpringAiClientTests {
 			.satisfies((texts) -> assertThat(String.join("", texts)).isEqualTo("You said: hello there"));
 	}
 
+	static Stream<Arguments> whatClientsLikeToRepeat() {
+		return Stream.of("anthropic", "openai")
+			.flatMap((name) -> Stream
+				.of(Fault.of(FaultKind.SERVER_ERROR), Fault.of(FaultKind.RESET), Fault.ofStatus(408),
+						Fault.ofStatus(503).retryAfter(0))
+				.map((fault) -> Arguments.of(name, fault)));
+	}
+
 	@ParameterizedTest
-	@CsvSource({ "anthropic", "openai" })
-	void the_sdks_do_not_retry(String name) {
-		this.provider.account(name).fault(Fault.of(FaultKind.SERVER_ERROR));
+	@MethodSource("whatClientsLikeToRepeat")
+	void neither_the_sdks_nor_okhttp_send_a_request_again(String name, Fault fault) {
+		// OkHttp repeats after a reset only on a connection that has been used before.
+		model(name).call("hello");
+		this.provider.account(name).resetCounts();
+		this.provider.account(name).fault(fault);
 		assertThatException().isThrownBy(() -> model(name).call("hello"));
 		assertThat(this.provider.account(name).counts().arrived()).isOne();
 	}

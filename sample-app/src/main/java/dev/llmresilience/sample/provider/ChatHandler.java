@@ -57,8 +57,7 @@ final class ChatHandler implements HttpHandler {
 				return;
 			}
 			if (request.isWarmUp()) {
-				this.account.warmUp().countDown();
-				await(this.account.warmUp(), 5);
+				gather();
 				answer(exchange, request, id);
 				return;
 			}
@@ -68,6 +67,13 @@ final class ChatHandler implements HttpHandler {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
+	}
+
+	private void gather() throws InterruptedException {
+		CountDownLatch others = this.account.warmUp();
+		others.countDown();
+		// Whoever announced more requests than came must not leave these hanging.
+		boolean unused = others.await(5, TimeUnit.SECONDS);
 	}
 
 	private void meter(HttpExchange exchange, ChatRequest request, String id) throws IOException, InterruptedException {
@@ -83,8 +89,8 @@ final class ChatHandler implements HttpHandler {
 		}
 		else {
 			TimeUnit.MILLISECONDS.sleep(this.account.limits().latency());
-			answer(exchange, request, id);
 			this.account.traffic().answer(200);
+			answer(exchange, request, id);
 		}
 	}
 
@@ -142,11 +148,6 @@ final class ChatHandler implements HttpHandler {
 		exchange.getResponseHeaders().set("Content-Type", "application/json");
 		exchange.sendResponseHeaders(status, bytes.length);
 		exchange.getResponseBody().write(bytes);
-	}
-
-	private static void await(CountDownLatch latch, int seconds) throws InterruptedException {
-		// Whoever announced more requests than came must not leave these hanging.
-		boolean ignored = latch.await(seconds, TimeUnit.SECONDS);
 	}
 
 }

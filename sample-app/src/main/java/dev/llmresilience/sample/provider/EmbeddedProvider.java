@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.InstantSource;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
@@ -14,7 +15,6 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import com.sun.net.httpserver.HttpServer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A provider of models on a free loopback port, to call instead of a real one. It speaks
@@ -94,7 +94,7 @@ public final class EmbeddedProvider implements AutoCloseable {
 	 * @return {@code anthropic} and {@code openai}
 	 */
 	public Map<String, Account> accounts() {
-		return Map.copyOf(this.accounts);
+		return Collections.unmodifiableMap(this.accounts);
 	}
 
 	/**
@@ -127,8 +127,7 @@ public final class EmbeddedProvider implements AutoCloseable {
 	}
 
 	private static void setIfAbsent(String property, String value) {
-		@Nullable String present = System.getProperty(property);
-		if (present == null) {
+		if (System.getProperty(property) == null) {
 			System.setProperty(property, value);
 		}
 	}

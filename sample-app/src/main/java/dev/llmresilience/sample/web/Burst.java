@@ -3,6 +3,8 @@ package dev.llmresilience.sample.web;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
@@ -11,10 +13,15 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
+import dev.llmresilience.LlmCallRefusedException;
+import dev.llmresilience.LlmCallReport;
 import dev.llmresilience.sample.Upstream;
 import dev.llmresilience.sample.chat.Chat;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 /**
  * Calls that start at the same moment, each on a thread of its own.
@@ -39,7 +46,7 @@ final class Burst {
 	 */
 	BurstResult run() throws InterruptedException {
 		Upstream upstream = this.chat.upstream();
-		ExecutorService threads = Executors.newFixedThreadPool(this.calls);
+		ExecutorService threads = Executors.newFixedThreadPool(this.calls, new CustomizableThreadFactory("burst-"));
 		try {
 			warmUp(upstream, threads);
 			upstream.awaitFullBuckets();
@@ -75,15 +82,27 @@ final class Burst {
 
 	private <T> List<T> onEachThread(ExecutorService threads, Callable<T> task) throws InterruptedException {
 		List<T> results = new ArrayList<>();
+		Map<String, Integer> failures = new TreeMap<>();
 		for (Future<T> future : threads.invokeAll(Collections.nCopies(this.calls, task))) {
 			try {
 				results.add(future.get());
 			}
 			catch (ExecutionException ex) {
-				logger.debug("A call of the burst failed", ex.getCause());
+				failures.merge(describe(ex.getCause()), 1, Integer::sum);
 			}
 		}
+		if (!failures.isEmpty()) {
+			logger.warn("Of {} calls to '{}' failed: {}", this.calls, this.chat.upstream().name(), failures);
+		}
 		return results;
+	}
+
+	private static String describe(@Nullable Throwable failure) {
+		if (failure instanceof LlmCallRefusedException refused) {
+			return "refused (" + refused.reason() + ")";
+		}
+		LlmCallReport report = LlmCallReport.find(failure);
+		return (report != null) ? report.lastKind() + " (" + report.reason() + ")" : String.valueOf(failure);
 	}
 
 }

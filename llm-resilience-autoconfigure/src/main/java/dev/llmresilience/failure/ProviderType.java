@@ -7,12 +7,29 @@ package dev.llmresilience.failure;
 public enum ProviderType {
 
 	/** Anthropic's API, also where a cloud hosts it. */
-	ANTHROPIC,
+	ANTHROPIC {
+		@Override
+		ProviderRules rules() {
+			return new AnthropicRules();
+		}
+	},
 
 	/** OpenAI's API. */
-	OPENAI,
+	OPENAI {
+		@Override
+		ProviderRules rules() {
+			return new OpenAiRules();
+		}
+	},
 
 	/** Anything else: judged by status, standard headers and the commonest body forms. */
-	GENERIC
+	GENERIC {
+		@Override
+		ProviderRules rules() {
+			return new GenericRules();
+		}
+	};
+
+	abstract ProviderRules rules();
 
 }

@@ -91,6 +91,7 @@ class AskFailureTests {
 
 	@ParameterizedTest
 	@CsvSource({ "anthropic", "openai" })
+	@DirtiesContext(methodMode = DirtiesContext.MethodMode.AFTER_METHOD)
 	void a_wait_that_is_too_long_tells_when_to_come_back(String name) {
 		this.provider.account(name).fault(Fault.of(FaultKind.RATE_LIMITED).times(1).retryAfter(600));
 		ResponseEntity<String> response = ask(name);

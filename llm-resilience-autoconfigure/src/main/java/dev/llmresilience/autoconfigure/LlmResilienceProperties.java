@@ -25,7 +25,7 @@ import org.springframework.core.Ordered;
  */
 @ConfigurationProperties("llm.resilience")
 public record LlmResilienceProperties(@DefaultValue("true") boolean enabled, @DefaultValue("true") boolean strict,
-		@DefaultValue Aspect aspect, @DefaultValue Map<String, Provider> providers) {
+		@DefaultValue Aspect aspect, @DefaultValue Map<String, ProviderEntry> providers) {
 
 	/**
 	 * Where the advice stands among others.
@@ -55,11 +55,11 @@ public record LlmResilienceProperties(@DefaultValue("true") boolean enabled, @De
 	 * @param breaker when calls are stopped
 	 * @param quota what happens once a quota is exhausted
 	 */
-	public record Provider(@Nullable ProviderType type, @Nullable String account, @Nullable Retry retry,
+	public record ProviderEntry(@Nullable ProviderType type, @Nullable String account, @Nullable Retry retry,
 			@Nullable Budget budget, @Nullable Limiter limiter, @Nullable Breaker breaker, @Nullable Quota quota) {
 
 		/** Sets nothing. */
-		static final Provider NOTHING = new Provider(null, null, null, null, null, null, null);
+		static final ProviderEntry NOTHING = new ProviderEntry(null, null, null, null, null, null, null);
 
 	}
 

@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Breaker;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Budget;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Limiter;
-import dev.llmresilience.autoconfigure.LlmResilienceProperties.Provider;
+import dev.llmresilience.autoconfigure.LlmResilienceProperties.ProviderEntry;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Quota;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Retry;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +26,7 @@ final class PropertyChecks {
 		this.prefix = prefix;
 	}
 
-	static void check(String name, Provider provider) {
+	static void check(String name, ProviderEntry provider) {
 		if (!NAME.matcher(name).matches()) {
 			throw new InvalidPropertyException(PROVIDERS + "." + name, null,
 					"'" + name + "' is not a provider name: a name is a short kebab-case word of the letters a to z, "

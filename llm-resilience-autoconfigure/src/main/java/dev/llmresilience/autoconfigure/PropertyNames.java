@@ -39,7 +39,7 @@ final class PropertyNames {
 	PropertyNames() {
 		collect(LlmResilienceProperties.class, "", this.top);
 		this.top.remove(PROVIDERS);
-		collect(LlmResilienceProperties.Provider.class, "", this.ofProvider);
+		collect(LlmResilienceProperties.ProviderEntry.class, "", this.ofProvider);
 	}
 
 	private static void collect(Class<?> type, String prefix, Set<String> names) {

@@ -5,7 +5,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.Function;
 
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Breaker;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Budget;
@@ -29,9 +28,9 @@ final class ProviderSettingsFactory {
 
 	private static final String DEFAULT = "default";
 
-	private final LlmResilienceProperties.Provider defaults;
+	private final LlmResilienceProperties.ProviderEntry defaults;
 
-	private ProviderSettingsFactory(LlmResilienceProperties.Provider defaults) {
+	private ProviderSettingsFactory(LlmResilienceProperties.ProviderEntry defaults) {
 		this.defaults = defaults;
 	}
 
@@ -42,13 +41,13 @@ final class ProviderSettingsFactory {
 	 * @throws InvalidPropertyException if a value is not allowed
 	 */
 	static List<ProviderSettings> create(LlmResilienceProperties properties) {
-		Map<String, LlmResilienceProperties.Provider> entries = new LinkedHashMap<>();
-		entries.put(DEFAULT, LlmResilienceProperties.Provider.NOTHING);
+		Map<String, LlmResilienceProperties.ProviderEntry> entries = new LinkedHashMap<>();
+		entries.put(DEFAULT, LlmResilienceProperties.ProviderEntry.NOTHING);
 		entries.putAll(properties.providers());
 		checkCollisions(entries);
 		entries.forEach(PropertyChecks::check);
-		LlmResilienceProperties.Provider defaults = entries.getOrDefault(DEFAULT,
-				LlmResilienceProperties.Provider.NOTHING);
+		LlmResilienceProperties.ProviderEntry defaults = entries.getOrDefault(DEFAULT,
+				LlmResilienceProperties.ProviderEntry.NOTHING);
 		ProviderSettingsFactory factory = new ProviderSettingsFactory(defaults);
 		List<ProviderSettings> settings = new ArrayList<>();
 		entries.forEach((name, entry) -> settings.add(factory.settings(name, entry)));
@@ -58,7 +57,7 @@ final class ProviderSettingsFactory {
 	/**
 	 * The binder takes such names for one and gives both entries the values of either.
 	 */
-	private static void checkCollisions(Map<String, LlmResilienceProperties.Provider> entries) {
+	private static void checkCollisions(Map<String, LlmResilienceProperties.ProviderEntry> entries) {
 		Map<String, String> seen = new LinkedHashMap<>();
 		for (String name : entries.keySet()) {
 			String other = seen.put(name.toLowerCase(Locale.ROOT).replaceAll("[-_]", ""), name);
@@ -71,7 +70,7 @@ final class ProviderSettingsFactory {
 		}
 	}
 
-	private ProviderSettings settings(String name, LlmResilienceProperties.Provider entry) {
+	private ProviderSettings settings(String name, LlmResilienceProperties.ProviderEntry entry) {
 		ProviderType type = entry.type();
 		if (type == null) {
 			type = typeOf(name);
@@ -147,6 +146,14 @@ final class ProviderSettingsFactory {
 		return (own != null) ? own : (inherited != null) ? inherited : built;
 	}
 
+	/** Reads one property of a group, {@code null} where it is not set. */
+	@FunctionalInterface
+	private interface Property<G, T> {
+
+		@Nullable T of(G group);
+
+	}
+
 	/** One group of properties, as the entry and as {@code default} set it. */
 	private static final class Source<G> {
 
@@ -159,12 +166,12 @@ final class ProviderSettingsFactory {
 			this.inherited = (inherited != null) ? inherited : nothing;
 		}
 
-		<T> @Nullable T find(Function<G, @Nullable T> property) {
-			T value = property.apply(this.own);
-			return (value != null) ? value : property.apply(this.inherited);
+		<T> @Nullable T find(Property<G, T> property) {
+			T value = property.of(this.own);
+			return (value != null) ? value : property.of(this.inherited);
 		}
 
-		<T> T get(Function<G, @Nullable T> property, T built) {
+		<T> T get(Property<G, T> property, T built) {
 			T value = find(property);
 			return (value != null) ? value : built;
 		}

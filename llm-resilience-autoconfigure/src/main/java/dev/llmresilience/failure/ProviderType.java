@@ -8,52 +8,51 @@ package dev.llmresilience.failure;
 public enum ProviderType {
 
 	/** Anthropic's API, also where a cloud hosts it. */
-	ANTHROPIC(new AnthropicRules()),
+	ANTHROPIC,
 
 	/** OpenAI's API. */
-	OPENAI(new OpenAiRules()),
+	OPENAI,
 
 	/** OpenAI's API as Azure hosts it. */
-	AZURE_OPENAI(new OpenAiRules()),
+	AZURE_OPENAI,
 
 	/** Google's Gemini API and Vertex AI. */
-	GOOGLE(new GenericRules()),
+	GOOGLE,
 
 	/** AWS Bedrock. */
-	BEDROCK(new GenericRules()),
+	BEDROCK,
 
 	/** Mistral's API. */
-	MISTRAL(new GenericRules()),
+	MISTRAL,
 
 	/** Cohere's API. */
-	COHERE(new GenericRules()),
+	COHERE,
 
 	/** Groq's API. */
-	GROQ(new GenericRules()),
+	GROQ,
 
 	/** DeepSeek's API. */
-	DEEPSEEK(new GenericRules()),
+	DEEPSEEK,
 
 	/** OpenRouter's API. */
-	OPENROUTER(new GenericRules()),
+	OPENROUTER,
 
 	/** xAI's API. */
-	XAI(new GenericRules()),
+	XAI,
 
 	/** Ollama's API. */
-	OLLAMA(new GenericRules()),
+	OLLAMA,
 
 	/** Anything else: judged by status, standard headers and the commonest body forms. */
-	GENERIC(new GenericRules());
-
-	private final ProviderRules rules;
-
-	ProviderType(ProviderRules rules) {
-		this.rules = rules;
-	}
+	GENERIC;
 
 	ProviderRules rules() {
-		return this.rules;
+		return switch (this) {
+			case ANTHROPIC -> new AnthropicRules();
+			case OPENAI, AZURE_OPENAI -> new OpenAiRules();
+			case GOOGLE, BEDROCK, MISTRAL, COHERE, GROQ, DEEPSEEK, OPENROUTER, XAI, OLLAMA, GENERIC ->
+				new GenericRules();
+		};
 	}
 
 }

@@ -250,7 +250,7 @@ public final class CircuitBreaker {
 	}
 
 	private Instant at(long nanoTime) {
-		return this.time.now().plusNanos(nanoTime - this.time.nanoTime());
+		return Instants.later(this.time, nanoTime);
 	}
 
 	/**

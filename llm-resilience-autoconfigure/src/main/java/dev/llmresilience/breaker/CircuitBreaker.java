@@ -244,7 +244,7 @@ public final class CircuitBreaker {
 
 	private Open open(int times, int failures, Instant openedAt, long hintNanos) {
 		double doubled = this.settings.openDuration().toNanos() * Math.pow(2, times - 1.0);
-		double duration = Math.min(this.settings.maxOpenDuration().toNanos(), doubled);
+		double duration = Math.min((double) this.settings.maxOpenDuration().toNanos(), doubled);
 		long jittered = (long) (duration * (1 + OPEN_JITTER * this.time.random()));
 		return new Open(times, failures, openedAt, this.time.nanoTime() + Math.max(jittered, hintNanos));
 	}

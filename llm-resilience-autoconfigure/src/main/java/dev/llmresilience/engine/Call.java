@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * One call: everything about its life that does not depend on how a driver waits. For
  * each attempt a driver asks for {@link #admit leave}, waits for a slot of the limiter,
- * takes {@link #takePermit a permit}, {@link #begin begins}, and reports that the attempt
- * {@link #succeeded} or {@link #failed}. On a way out between leave and permit it tells
- * the guards to {@link Guards#abandon abandon}.
+ * takes {@link Guards#takePermit a permit}, {@link #begin begins}, and reports that the
+ * attempt {@link #succeeded} or {@link #failed}. On a way out between leave and permit it
+ * tells the guards to {@link Guards#abandon abandon}.
  * <p>
  * Belongs to the driver that makes the call, except for the attempt's state, which the
  * {@link AttemptWatch} changes too.

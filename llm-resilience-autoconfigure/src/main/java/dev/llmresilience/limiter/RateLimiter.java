@@ -59,6 +59,8 @@ public final class RateLimiter {
 
 	private int waitingRetries;
 
+	private int waitingNewcomers;
+
 	private @Nullable Timer timer;
 
 	private long timerAt;
@@ -372,10 +374,13 @@ public final class RateLimiter {
 	}
 
 	private void count(boolean retry, int change) {
-		this.waiting = this.waiting + change;
 		if (retry) {
 			this.waitingRetries += change;
 		}
+		else {
+			this.waitingNewcomers += change;
+		}
+		this.waiting = this.waitingRetries + this.waitingNewcomers;
 	}
 
 	private void arm() {
@@ -399,8 +404,12 @@ public final class RateLimiter {
 
 	private void onTimer() {
 		this.lock.lock();
-		this.timer = null;
-		this.lock.unlock();
+		try {
+			this.timer = null;
+		}
+		finally {
+			this.lock.unlock();
+		}
 		serve();
 	}
 
@@ -452,8 +461,9 @@ public final class RateLimiter {
 			refused.addAll(this.newcomers);
 			this.retries.clear();
 			this.newcomers.clear();
-			this.waiting = 0;
 			this.waitingRetries = 0;
+			this.waitingNewcomers = 0;
+			this.waiting = 0;
 			refused.removeIf((ticket) -> !ticket.isWaiting());
 			refused.forEach((ticket) -> ticket.become(state));
 			arm();

@@ -30,8 +30,8 @@ public enum Jitter {
 	DECORRELATED {
 		@Override
 		long delay(long ceiling, long base, long max, long previous, double factor, double random) {
-			double upper = Math.max(base, previous * 3.0);
-			return (long) Math.min(max, base + (upper - base) * random);
+			double upper = Math.max((double) base, previous * 3.0);
+			return (long) Math.min((double) max, base + (upper - base) * random);
 		}
 	},
 

@@ -121,7 +121,8 @@ public final class RetryDecider {
 		boolean rateLimitOnly = ladder == Ladder.RATE_LIMIT && !hinted;
 		long base = (rateLimitOnly ? policy.rateLimitBaseDelay() : policy.baseDelay()).toNanos();
 		long max = policy.maxDelay().toNanos();
-		long ceiling = (long) Math.min(max, base * Math.pow(policy.multiplier(), history.failures(ladder) - 1.0));
+		long ceiling = (long) Math.min((double) max,
+				base * Math.pow(policy.multiplier(), history.failures(ladder) - 1.0));
 		long previous = (history.previousBackoff() > 0) ? history.previousBackoff() : base;
 		return policy.jitter().delay(ceiling, base, max, previous, policy.jitterFactor(), random);
 	}

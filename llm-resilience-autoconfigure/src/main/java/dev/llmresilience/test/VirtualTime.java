@@ -41,6 +41,8 @@ public final class VirtualTime implements TimeSource, AutoCloseable {
 	 */
 	public static final Instant DEFAULT_START = Instant.parse("2026-10-01T00:00:00Z");
 
+	private static final ThreadLocal<@Nullable Worker> current = new ThreadLocal<>();
+
 	private final PriorityQueue<Event> events = new PriorityQueue<>();
 
 	private final SplittableRandom random;
@@ -52,8 +54,6 @@ public final class VirtualTime implements TimeSource, AutoCloseable {
 	private final List<Worker> workers = new ArrayList<>();
 
 	private final Semaphore handBack = new Semaphore(0);
-
-	private final ThreadLocal<Worker> current = new ThreadLocal<>();
 
 	private long nanos;
 
@@ -234,6 +234,11 @@ public final class VirtualTime implements TimeSource, AutoCloseable {
 		}
 	}
 
+	private @Nullable Worker currentWorker() {
+		Worker worker = current.get();
+		return (worker != null && worker.owner() == this) ? worker : null;
+	}
+
 	/** Hands the turn to a worker and waits until it waits or is done. */
 	private void resume(Worker worker) {
 		worker.turn.release();
@@ -268,8 +273,12 @@ public final class VirtualTime implements TimeSource, AutoCloseable {
 			this.thread.start();
 		}
 
+		VirtualTime owner() {
+			return VirtualTime.this;
+		}
+
 		private void loop() {
-			VirtualTime.this.current.set(this);
+			current.set(this);
 			while (true) {
 				this.turn.acquireUninterruptibly();
 				Runnable next = this.task;
@@ -296,7 +305,7 @@ public final class VirtualTime implements TimeSource, AutoCloseable {
 
 	private final class VirtualWaiter implements Waiter {
 
-		private final @Nullable Worker worker = VirtualTime.this.current.get();
+		private final @Nullable Worker worker = currentWorker();
 
 		private boolean signalled;
 

@@ -22,8 +22,8 @@ import org.springframework.core.annotation.AliasFor;
  * </pre>
  *
  * It may stand on a method, on a class (then it holds for all of its methods), on an
- * interface or its methods, and on other annotations, at any depth. The nearest one wins:
- * the method's before its class's, the class's before that of an interface.
+ * interface or its methods, and on other annotations, at any depth. The one on a method
+ * wins over the one on its type, and the one on a class over the one on its interface.
  * <p>
  * A failure that is given up on reaches the caller as the very exception that the
  * provider's client threw, with an {@link LlmCallReport} attached. A call that never left
@@ -95,7 +95,7 @@ public @interface LlmRetry {
 
 	/**
 	 * Exceptions to retry even where their kind would not be. The cause chain counts. A
-	 * cancelled call is never retried.
+	 * cancelled call and an exhausted quota are never retried.
 	 * @return the exception classes
 	 */
 	Class<? extends Throwable>[] retryOn() default {};

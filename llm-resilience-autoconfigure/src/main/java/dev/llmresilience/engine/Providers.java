@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 
+import dev.llmresilience.breaker.CircuitBreaker;
 import dev.llmresilience.breaker.QuotaLatch;
+import dev.llmresilience.budget.RetryBudget;
+import dev.llmresilience.limiter.RateLimiter;
 import dev.llmresilience.time.TimeSource;
 import org.jspecify.annotations.Nullable;
 
@@ -59,6 +62,46 @@ public final class Providers implements AutoCloseable {
 					"No provider '" + name + "' in llm.resilience.providers: known are " + names());
 		}
 		return provider;
+	}
+
+	/**
+	 * What paces the calls of an entry.
+	 * @param name the name of the entry
+	 * @return the limiter
+	 * @throws IllegalArgumentException if there is no such entry
+	 */
+	public RateLimiter limiter(String name) {
+		return get(name).limiter();
+	}
+
+	/**
+	 * What rations the retries of an entry.
+	 * @param name the name of the entry
+	 * @return the budget
+	 * @throws IllegalArgumentException if there is no such entry, or its budget is
+	 * switched off
+	 */
+	public RetryBudget budget(String name) {
+		RetryBudget budget = get(name).budget();
+		if (budget == null) {
+			throw new IllegalArgumentException("The retry budget of '" + name + "' is switched off");
+		}
+		return budget;
+	}
+
+	/**
+	 * What stops the calls of an entry.
+	 * @param name the name of the entry
+	 * @return the circuit breaker
+	 * @throws IllegalArgumentException if there is no such entry, or its breaker is
+	 * switched off
+	 */
+	public CircuitBreaker breaker(String name) {
+		CircuitBreaker breaker = get(name).breaker();
+		if (breaker == null) {
+			throw new IllegalArgumentException("The circuit breaker of '" + name + "' is switched off");
+		}
+		return breaker;
 	}
 
 	/**

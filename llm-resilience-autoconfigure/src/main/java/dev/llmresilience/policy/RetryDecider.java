@@ -57,9 +57,10 @@ public final class RetryDecider {
 	 * @return the ladder
 	 */
 	public static Ladder ladder(LlmFailure failure) {
-		Ladder ladder = failure.kind().ladder();
-		return (ladder == Ladder.NONE && failure.verdict() == Verdict.RETRY && failure.kind() != FailureKind.CANCELLED)
-				? Ladder.TRANSPORT : ladder;
+		FailureKind kind = failure.kind();
+		boolean hopeless = kind == FailureKind.CANCELLED || kind == FailureKind.QUOTA_EXHAUSTED;
+		return (kind.ladder() == Ladder.NONE && failure.verdict() == Verdict.RETRY && !hopeless) ? Ladder.TRANSPORT
+				: kind.ladder();
 	}
 
 	private static @Nullable GiveUpReason giveUpReason(RetryPolicy policy, AttemptHistory history, LlmFailure failure,

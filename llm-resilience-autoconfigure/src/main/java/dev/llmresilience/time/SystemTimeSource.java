@@ -1,7 +1,5 @@
 package dev.llmresilience.time;
 
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.time.Instant;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -9,13 +7,16 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
 /**
  * Real time. Timers run on one daemon thread, which starts with the first timer and ends
  * when this source is closed. Thread-safe.
  */
 public final class SystemTimeSource implements TimeSource, AutoCloseable {
 
-	private static final Logger logger = System.getLogger(SystemTimeSource.class.getName());
+	private static final Log logger = LogFactory.getLog(SystemTimeSource.class);
 
 	private final ScheduledThreadPoolExecutor timers;
 
@@ -60,7 +61,7 @@ public final class SystemTimeSource implements TimeSource, AutoCloseable {
 			task.run();
 		}
 		catch (RuntimeException ex) {
-			logger.log(Level.ERROR, "A timer task failed", ex);
+			logger.error("A timer task failed", ex);
 		}
 	}
 

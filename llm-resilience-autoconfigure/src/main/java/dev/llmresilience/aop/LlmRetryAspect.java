@@ -1,0 +1,78 @@
+package dev.llmresilience.aop;
+
+import java.util.function.Supplier;
+
+import dev.llmresilience.engine.BlockingDriver;
+import dev.llmresilience.engine.BlockingDriver.Body;
+import dev.llmresilience.engine.BlockingDriver.Fallback;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * The advice around every method for which an {@link dev.llmresilience.LlmRetry} holds:
+ * it makes the method's body one attempt of a protected call. Thread-safe.
+ */
+public final class LlmRetryAspect implements MethodInterceptor {
+
+	private static final Log logger = LogFactory.getLog(LlmRetryAspect.class);
+
+	private final Supplier<MethodPlans> plans;
+
+	private final Supplier<BlockingDriver> driver;
+
+	/**
+	 * Creates the advice. What it needs is only asked for with the first call, because an
+	 * advice is created before the beans that it works with.
+	 * @param plans resolves annotations
+	 * @param driver makes the calls
+	 */
+	public LlmRetryAspect(Supplier<MethodPlans> plans, Supplier<BlockingDriver> driver) {
+		this.plans = SingletonSupplier.of(plans);
+		this.driver = SingletonSupplier.of(driver);
+	}
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		Object target = invocation.getThis();
+		Class<?> targetClass = (target != null) ? AopUtils.getTargetClass(target)
+				: invocation.getMethod().getDeclaringClass();
+		MethodPlan plan = this.plans.get().find(invocation.getMethod(), targetClass);
+		if (plan == null) {
+			return invocation.proceed();
+		}
+		warnOfTransaction(plan);
+		return this.driver.get()
+			.call(plan.provider(), plan.options(), body(invocation), fallback(plan.fallback(), invocation));
+	}
+
+	/**
+	 * Each attempt goes through a clone: proceeding twice would skip the advice after
+	 * this one.
+	 */
+	private static Body<@Nullable Object> body(MethodInvocation invocation) {
+		return (invocation instanceof ProxyMethodInvocation proxied) ? () -> proxied.invocableClone().proceed()
+				: invocation::proceed;
+	}
+
+	private static @Nullable Fallback<@Nullable Object> fallback(@Nullable FallbackMethod fallback,
+			MethodInvocation invocation) {
+		return (fallback != null)
+				? (failure) -> fallback.invoke(invocation.getThis(), invocation.getArguments(), failure) : null;
+	}
+
+	private static void warnOfTransaction(MethodPlan plan) {
+		if (OpenTransactions.any() && plan.transactionSeen().compareAndSet(false, true)) {
+			logger.warn("A transaction is open while " + plan.method().getDeclaringClass().getName() + "."
+					+ plan.method().getName() + " is called: it holds its connection through every wait for '"
+					+ plan.provider().name() + "'. Call the model outside of the transaction.");
+		}
+	}
+
+}

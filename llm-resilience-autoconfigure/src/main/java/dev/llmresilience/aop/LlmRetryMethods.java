@@ -1,0 +1,71 @@
+package dev.llmresilience.aop;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.MethodIntrospector;
+
+/**
+ * Checks every annotated method once all beans are there, so that what is wrong with one
+ * stops the start and does not wait for the first call.
+ */
+public final class LlmRetryMethods implements SmartInitializingSingleton {
+
+	private static final Log logger = LogFactory.getLog(LlmRetryMethods.class);
+
+	private final LlmRetryPointcut pointcut;
+
+	private final MethodPlans plans;
+
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	/**
+	 * Creates it.
+	 * @param pointcut knows which classes have annotated methods
+	 * @param plans resolves them
+	 * @param beanFactory knows all beans
+	 */
+	public LlmRetryMethods(LlmRetryPointcut pointcut, MethodPlans plans, ConfigurableListableBeanFactory beanFactory) {
+		this.pointcut = pointcut;
+		this.plans = plans;
+		this.beanFactory = beanFactory;
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		this.pointcut.matched().forEach(this.plans::check);
+		if (!this.beanFactory.containsBeanDefinition(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)) {
+			warnOfUnprotected();
+		}
+	}
+
+	private void warnOfUnprotected() {
+		List<String> unprotected = new ArrayList<>();
+		for (String name : this.beanFactory.getBeanDefinitionNames()) {
+			Class<?> type = this.beanFactory.getType(name, false);
+			if (type != null && this.pointcut.getClassFilter().matches(type) && hasAnnotated(type)) {
+				unprotected.add(name);
+			}
+		}
+		if (!unprotected.isEmpty()) {
+			logger.warn("@LlmRetry does nothing on the beans " + unprotected
+					+ ": nothing in this application creates proxies. Remove spring.aop.auto=false, "
+					+ "or add spring-boot-starter-aspectj.");
+		}
+	}
+
+	private static boolean hasAnnotated(Class<?> type) {
+		return !MethodIntrospector
+			.selectMethods(type,
+					(MethodIntrospector.MetadataLookup<Boolean>) (
+							method) -> (LlmRetryAnnotations.find(method, type) != null) ? Boolean.TRUE : null)
+			.isEmpty();
+	}
+
+}

@@ -1,0 +1,22 @@
+package dev.llmresilience.aop;
+
+import java.lang.reflect.Method;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import dev.llmresilience.engine.CallOptions;
+import dev.llmresilience.engine.Provider;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a protected method's annotation comes to, resolved once. Thread-safe.
+ *
+ * @param method the method, for messages
+ * @param provider whose guards its calls are under
+ * @param options how they are made
+ * @param fallback what answers when one has failed for good, or {@code null}
+ * @param transactionSeen whether a call within an open transaction has been warned of
+ */
+record MethodPlan(Method method, Provider provider, CallOptions options, @Nullable FallbackMethod fallback,
+		AtomicBoolean transactionSeen) {
+
+}

@@ -1,0 +1,143 @@
+package dev.llmresilience.aop;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
+
+import dev.llmresilience.LlmRetry;
+import dev.llmresilience.engine.CallOptions;
+import dev.llmresilience.engine.Provider;
+import dev.llmresilience.engine.Providers;
+import dev.llmresilience.policy.RetryPolicy;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.MethodClassKey;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Resolves annotations to plans, once per method and class. Thread-safe.
+ */
+public final class MethodPlans {
+
+	private final Providers providers;
+
+	private final UnaryOperator<String> placeholders;
+
+	private final boolean strict;
+
+	private final Map<MethodClassKey, Optional<MethodPlan>> plans = new ConcurrentHashMap<>();
+
+	/**
+	 * Creates it.
+	 * @param providers the provider entries
+	 * @param placeholders resolves the placeholders of annotation values
+	 * @param strict whether an unknown provider name is an error; otherwise such calls
+	 * are made under the entry {@code default}
+	 */
+	public MethodPlans(Providers providers, UnaryOperator<String> placeholders, boolean strict) {
+		this.providers = providers;
+		this.placeholders = placeholders;
+		this.strict = strict;
+	}
+
+	/**
+	 * Finds the plan of a method.
+	 * @param method the method that was called
+	 * @param targetClass the class of the object behind the proxy
+	 * @return the plan, or {@code null} if the method is not protected
+	 * @throws InvalidLlmRetryException if its annotation cannot work
+	 */
+	@Nullable MethodPlan find(Method method, Class<?> targetClass) {
+		MethodClassKey key = new MethodClassKey(method, targetClass);
+		Optional<MethodPlan> plan = this.plans.get(key);
+		if (plan == null) {
+			plan = Optional.ofNullable(resolve(method, targetClass));
+			this.plans.put(key, plan);
+		}
+		return plan.orElse(null);
+	}
+
+	/**
+	 * Resolves all protected methods of a class, so that what is wrong shows at the start
+	 * and not with the first call.
+	 * @param targetClass the class
+	 * @return the plans
+	 */
+	List<MethodPlan> check(Class<?> targetClass) {
+		Map<Method, MethodPlan> found = MethodIntrospector.selectMethods(targetClass,
+				(MethodIntrospector.MetadataLookup<MethodPlan>) (method) -> find(method, targetClass));
+		return List.copyOf(found.values());
+	}
+
+	private @Nullable MethodPlan resolve(Method method, Class<?> targetClass) {
+		LlmRetry annotation = LlmRetryAnnotations.find(method, targetClass);
+		if (annotation == null) {
+			return null;
+		}
+		Method specific = AopUtils.getMostSpecificMethod(method, ClassUtils.getUserClass(targetClass));
+		Provider provider = provider(annotation, specific);
+		String fallback = annotation.fallbackMethod();
+		return new MethodPlan(specific, provider, options(annotation, specific, provider),
+				fallback.isEmpty() ? null : FallbackMethod.of(fallback, specific, ClassUtils.getUserClass(targetClass)),
+				new AtomicBoolean());
+	}
+
+	private Provider provider(LlmRetry annotation, Method method) {
+		String name = annotation.provider();
+		Provider provider = this.providers.find(name);
+		if (provider != null) {
+			return provider;
+		}
+		if (this.strict) {
+			throw new InvalidLlmRetryException(method, "provider", name,
+					"names a provider that is not configured: known are " + this.providers.names(),
+					"Add llm.resilience.providers." + name + ", use one of the known names, or set "
+							+ "llm.resilience.strict=false to make such calls under 'default'.");
+		}
+		return this.providers.get("default");
+	}
+
+	private CallOptions options(LlmRetry annotation, Method method, Provider provider) {
+		RetryPolicy policy = provider.settings().policy();
+		int most = annotation.maxAttempts();
+		if (most < 0) {
+			throw new InvalidLlmRetryException(method, "maxAttempts", String.valueOf(most), "is negative",
+					"Use 1 or more, or 0 to inherit.");
+		}
+		if (most > 0) {
+			int rateLimitRetries = (most == 1) ? 0 : policy.rateLimitRetries();
+			policy = policy.withAttempts(most, rateLimitRetries);
+		}
+		policy = policy.withTimeouts(duration(annotation.timeout(), "timeout", method, policy.timeout()),
+				duration(annotation.attemptTimeout(), "attemptTimeout", method, policy.attemptTimeout()));
+		return new CallOptions(policy, (most > 0) ? most : Integer.MAX_VALUE, annotation.idempotent(),
+				List.of(annotation.retryOn()), List.of(annotation.noRetryOn()));
+	}
+
+	private Duration duration(String value, String attribute, Method method, Duration inherited) {
+		if (value.isEmpty()) {
+			return inherited;
+		}
+		String action = "Use a duration above zero such as \"500ms\", \"30s\" or \"5m\", or \"\" to inherit.";
+		Duration duration;
+		try {
+			duration = DurationStyle.detectAndParse(this.placeholders.apply(value));
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidLlmRetryException(method, attribute, value, "is not a duration", action);
+		}
+		if (duration.isNegative() || duration.isZero()) {
+			throw new InvalidLlmRetryException(method, attribute, value, "is not above zero", action);
+		}
+		return duration;
+	}
+
+}

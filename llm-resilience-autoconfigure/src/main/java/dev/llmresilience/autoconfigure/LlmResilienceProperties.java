@@ -1,0 +1,178 @@
+package dev.llmresilience.autoconfigure;
+
+import java.time.Duration;
+import java.util.Map;
+
+import dev.llmresilience.failure.ProviderType;
+import dev.llmresilience.policy.Jitter;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.core.Ordered;
+
+/**
+ * The properties under {@code llm.resilience}. Every entry of {@code providers} inherits
+ * what it does not set from {@code providers.default}, and that from the built-in values.
+ * Immutable.
+ *
+ * @param enabled whether protected methods are protected at all
+ * @param strict whether an annotation that names an unknown provider stops the start;
+ * otherwise such calls are made under {@code default}
+ * @param aspect where the advice stands among others
+ * @param providers provider entries by name, a short kebab-case word; each is one API key
+ * and model family with its own policy and guards
+ */
+@ConfigurationProperties("llm.resilience")
+public record LlmResilienceProperties(@DefaultValue("true") boolean enabled, @DefaultValue("true") boolean strict,
+		@DefaultValue Aspect aspect, @DefaultValue Map<String, ProviderEntry> providers) {
+
+	/**
+	 * Where the advice stands among others.
+	 *
+	 * @param order order of the advice, lower is further out; outside of transactions,
+	 * caches and observations unless set
+	 */
+	public record Aspect(@DefaultValue("" + DEFAULT_ORDER) int order) {
+
+		/**
+		 * Outside of all that Spring puts at the lowest precedence, with room between.
+		 */
+		public static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 100;
+
+	}
+
+	/**
+	 * One provider entry. What is {@code null} is inherited.
+	 *
+	 * @param type API dialect of the provider, which selects the rules that judge its
+	 * failures; taken from the name of the entry unless set
+	 * @param account who pays; entries of one account share a money latch; the name of
+	 * the entry unless set
+	 * @param retry how calls are retried
+	 * @param budget shared allowance of retries
+	 * @param limiter how calls are paced
+	 * @param breaker when calls are stopped
+	 * @param quota what happens once a quota is exhausted
+	 */
+	public record ProviderEntry(@Nullable ProviderType type, @Nullable String account, @Nullable Retry retry,
+			@Nullable Budget budget, @Nullable Limiter limiter, @Nullable Breaker breaker, @Nullable Quota quota) {
+
+		/** Sets nothing. */
+		static final ProviderEntry NOTHING = new ProviderEntry(null, null, null, null, null, null, null);
+
+	}
+
+	/**
+	 * How calls are retried.
+	 *
+	 * @param maxAttempts attempts in all on the transport ladder, 1 for no retry of any
+	 * kind
+	 * @param rateLimitRetries retries on the rate-limit ladder
+	 * @param rateLimitMaxElapsed bounds the rate-limit ladder by time instead of by a
+	 * count
+	 * @param baseDelay ceiling of the first backoff
+	 * @param rateLimitBaseDelay ceiling of the first backoff after a rate limit without a
+	 * hint
+	 * @param maxDelay largest ceiling of a backoff
+	 * @param multiplier growth of the ceiling per failure
+	 * @param jitter how chance shapes a backoff
+	 * @param jitterFactor share by which proportional jitter varies, from 0 to 1
+	 * @param retryAfterSpread most that chance adds to a wait that the server asked for
+	 * @param maxRetryAfter longest hint that is waited for
+	 * @param timeout time that a whole call may take
+	 * @param attemptTimeout time that one attempt may take
+	 * @param attemptTimeoutMultiplier growth of the attempt timeout per retry
+	 */
+	public record Retry(@Nullable Integer maxAttempts, @Nullable Integer rateLimitRetries,
+			@Nullable Duration rateLimitMaxElapsed, @Nullable Duration baseDelay, @Nullable Duration rateLimitBaseDelay,
+			@Nullable Duration maxDelay, @Nullable Double multiplier, @Nullable Jitter jitter,
+			@Nullable Double jitterFactor, @Nullable Duration retryAfterSpread, @Nullable Duration maxRetryAfter,
+			@Nullable Duration timeout, @Nullable Duration attemptTimeout, @Nullable Double attemptTimeoutMultiplier) {
+
+		static final Retry NOTHING = new Retry(null, null, null, null, null, null, null, null, null, null, null, null,
+				null, null);
+
+	}
+
+	/**
+	 * Shared allowance of retries.
+	 *
+	 * @param enabled whether retries are rationed
+	 * @param capacity most retries that can be saved up
+	 * @param refillPerSuccess retries that a success gives back
+	 * @param refillPerMinute retries that come back on their own in a minute
+	 */
+	public record Budget(@Nullable Boolean enabled, @Nullable Double capacity, @Nullable Double refillPerSuccess,
+			@Nullable Double refillPerMinute) {
+
+		static final Budget NOTHING = new Budget(null, null, null, null);
+
+	}
+
+	/**
+	 * How calls are paced.
+	 *
+	 * @param mode whether calls are paced at the configured rate
+	 * @param requestsPerMinute rate, decimals allowed; every call passes unless set
+	 * @param burst calls that may leave at once after a pause; one second's worth of the
+	 * rate unless set
+	 * @param maxWait longest that a call waits for its place; the time it has left unless
+	 * set
+	 * @param maxWaiting most calls that wait; no limit unless set
+	 * @param networkMargin how long after the first call of a burst the provider's bucket
+	 * is taken to begin refilling
+	 */
+	public record Limiter(@Nullable LimiterMode mode, @Nullable Double requestsPerMinute, @Nullable Integer burst,
+			@Nullable Duration maxWait, @Nullable Integer maxWaiting, @Nullable Duration networkMargin) {
+
+		static final Limiter NOTHING = new Limiter(null, null, null, null, null, null);
+
+	}
+
+	/**
+	 * Whether calls are paced.
+	 */
+	public enum LimiterMode {
+
+		/** At the configured rate, where one is configured. */
+		FIXED,
+
+		/** Never. */
+		OFF
+
+	}
+
+	/**
+	 * When calls are stopped.
+	 *
+	 * @param enabled whether calls to a dead provider are stopped
+	 * @param failureThreshold consecutive failures that open the breaker
+	 * @param failureRateThreshold share of failures over the window that opens it too, in
+	 * percent
+	 * @param windowSize attempts that the share is taken over
+	 * @param slowCallDuration duration beyond which a success counts as a failure
+	 * @param openDuration how long the breaker stays open at first
+	 * @param maxOpenDuration what failed trials can double that to
+	 * @param trialTimeout how long a trial call holds its place without reporting
+	 */
+	public record Breaker(@Nullable Boolean enabled, @Nullable Integer failureThreshold,
+			@Nullable Double failureRateThreshold, @Nullable Integer windowSize, @Nullable Duration slowCallDuration,
+			@Nullable Duration openDuration, @Nullable Duration maxOpenDuration, @Nullable Duration trialTimeout) {
+
+		static final Breaker NOTHING = new Breaker(null, null, null, null, null, null, null, null);
+
+	}
+
+	/**
+	 * What happens once a quota is exhausted.
+	 *
+	 * @param coolDown time between probes of an exhausted quota
+	 */
+	public record Quota(@Nullable Duration coolDown) {
+
+		static final Quota NOTHING = new Quota(null);
+
+	}
+
+}

@@ -1,0 +1,181 @@
+package dev.llmresilience.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+import dev.llmresilience.autoconfigure.LlmResilienceProperties.Breaker;
+import dev.llmresilience.autoconfigure.LlmResilienceProperties.Budget;
+import dev.llmresilience.autoconfigure.LlmResilienceProperties.Limiter;
+import dev.llmresilience.autoconfigure.LlmResilienceProperties.LimiterMode;
+import dev.llmresilience.autoconfigure.LlmResilienceProperties.Quota;
+import dev.llmresilience.autoconfigure.LlmResilienceProperties.Retry;
+import dev.llmresilience.breaker.BreakerSettings;
+import dev.llmresilience.engine.ProviderSettings;
+import dev.llmresilience.engine.ProviderSettings.BudgetSettings;
+import dev.llmresilience.failure.ProviderType;
+import dev.llmresilience.limiter.LimiterSettings;
+import dev.llmresilience.policy.RetryPolicy;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes complete settings of what is configured: each value comes from the entry, or else
+ * from {@code default}, or else is built in.
+ */
+final class ProviderSettingsFactory {
+
+	private static final String DEFAULT = "default";
+
+	private final LlmResilienceProperties.ProviderEntry defaults;
+
+	private ProviderSettingsFactory(LlmResilienceProperties.ProviderEntry defaults) {
+		this.defaults = defaults;
+	}
+
+	/**
+	 * Checks the configuration and fills it in.
+	 * @param properties the configuration
+	 * @return the settings of all entries, {@code default} always among them
+	 * @throws InvalidPropertyException if a value is not allowed
+	 */
+	static List<ProviderSettings> create(LlmResilienceProperties properties) {
+		Map<String, LlmResilienceProperties.ProviderEntry> entries = new LinkedHashMap<>();
+		entries.put(DEFAULT, LlmResilienceProperties.ProviderEntry.NOTHING);
+		entries.putAll(properties.providers());
+		checkCollisions(entries);
+		entries.forEach(PropertyChecks::check);
+		LlmResilienceProperties.ProviderEntry defaults = entries.getOrDefault(DEFAULT,
+				LlmResilienceProperties.ProviderEntry.NOTHING);
+		ProviderSettingsFactory factory = new ProviderSettingsFactory(defaults);
+		List<ProviderSettings> settings = new ArrayList<>();
+		entries.forEach((name, entry) -> settings.add(factory.settings(name, entry)));
+		return settings;
+	}
+
+	/**
+	 * The binder takes such names for one and gives both entries the values of either.
+	 */
+	private static void checkCollisions(Map<String, LlmResilienceProperties.ProviderEntry> entries) {
+		Map<String, String> seen = new LinkedHashMap<>();
+		for (String name : entries.keySet()) {
+			String other = seen.put(name.toLowerCase(Locale.ROOT).replaceAll("[-_]", ""), name);
+			if (other != null) {
+				throw new InvalidPropertyException("llm.resilience.providers." + name, null, "the provider names '"
+						+ other + "' and '" + name
+						+ "' differ only in case, hyphens or underscores, and properties cannot tell them apart",
+						"Rename one of them, or remove it if it was meant to be the other.");
+			}
+		}
+	}
+
+	private ProviderSettings settings(String name, LlmResilienceProperties.ProviderEntry entry) {
+		ProviderType type = entry.type();
+		if (type == null) {
+			type = typeOf(name);
+		}
+		if (type == null) {
+			type = this.defaults.type();
+		}
+		String account = first(entry.account(), this.defaults.account(), name);
+		return new ProviderSettings(name, (type != null) ? type : ProviderType.GENERIC, account,
+				policy(new Source<>(entry.retry(), this.defaults.retry(), Retry.NOTHING)),
+				limiter(new Source<>(entry.limiter(), this.defaults.limiter(), Limiter.NOTHING)),
+				budget(new Source<>(entry.budget(), this.defaults.budget(), Budget.NOTHING)),
+				breaker(new Source<>(entry.breaker(), this.defaults.breaker(), Breaker.NOTHING)),
+				new Source<>(entry.quota(), this.defaults.quota(), Quota.NOTHING).get(Quota::coolDown,
+						ProviderSettings.DEFAULT_QUOTA_COOL_DOWN));
+	}
+
+	private static @Nullable ProviderType typeOf(String name) {
+		ProviderType found = null;
+		for (ProviderType type : ProviderType.values()) {
+			String word = type.name().toLowerCase(Locale.ROOT).replace('_', '-');
+			if (name.equals(word) || name.startsWith(word + "-")) {
+				found = type;
+			}
+		}
+		return found;
+	}
+
+	private static RetryPolicy policy(Source<Retry> source) {
+		RetryPolicy built = RetryPolicy.DEFAULTS;
+		return new RetryPolicy(source.get(Retry::maxAttempts, built.maxAttempts()),
+				source.get(Retry::rateLimitRetries, built.rateLimitRetries()), source.find(Retry::rateLimitMaxElapsed),
+				source.get(Retry::baseDelay, built.baseDelay()),
+				source.get(Retry::rateLimitBaseDelay, built.rateLimitBaseDelay()),
+				source.get(Retry::maxDelay, built.maxDelay()), source.get(Retry::multiplier, built.multiplier()),
+				source.get(Retry::jitter, built.jitter()), source.get(Retry::jitterFactor, built.jitterFactor()),
+				source.get(Retry::retryAfterSpread, built.retryAfterSpread()),
+				source.get(Retry::maxRetryAfter, built.maxRetryAfter()), source.get(Retry::timeout, built.timeout()),
+				source.get(Retry::attemptTimeout, built.attemptTimeout()),
+				source.get(Retry::attemptTimeoutMultiplier, built.attemptTimeoutMultiplier()));
+	}
+
+	private static LimiterSettings limiter(Source<Limiter> source) {
+		boolean off = source.get(Limiter::mode, LimiterMode.FIXED) == LimiterMode.OFF;
+		return new LimiterSettings(off ? null : source.find(Limiter::requestsPerMinute), source.find(Limiter::burst),
+				source.find(Limiter::maxWait), source.find(Limiter::maxWaiting),
+				source.get(Limiter::networkMargin, LimiterSettings.DEFAULTS.networkMargin()));
+	}
+
+	private static @Nullable BudgetSettings budget(Source<Budget> source) {
+		BudgetSettings built = BudgetSettings.DEFAULTS;
+		if (!source.get(Budget::enabled, true)) {
+			return null;
+		}
+		return new BudgetSettings(source.get(Budget::capacity, built.capacity()),
+				source.get(Budget::refillPerSuccess, built.refillPerSuccess()),
+				source.get(Budget::refillPerMinute, built.refillPerMinute()));
+	}
+
+	private static @Nullable BreakerSettings breaker(Source<Breaker> source) {
+		BreakerSettings built = BreakerSettings.DEFAULTS;
+		if (!source.get(Breaker::enabled, true)) {
+			return null;
+		}
+		return new BreakerSettings(source.get(Breaker::failureThreshold, built.failureThreshold()),
+				source.find(Breaker::failureRateThreshold), source.get(Breaker::windowSize, built.windowSize()),
+				source.find(Breaker::slowCallDuration), source.get(Breaker::openDuration, built.openDuration()),
+				source.get(Breaker::maxOpenDuration, built.maxOpenDuration()),
+				source.get(Breaker::trialTimeout, built.trialTimeout()));
+	}
+
+	private static <T> T first(@Nullable T own, @Nullable T inherited, T built) {
+		return (own != null) ? own : (inherited != null) ? inherited : built;
+	}
+
+	/** Reads one property of a group, {@code null} where it is not set. */
+	@FunctionalInterface
+	private interface Property<G, T> {
+
+		@Nullable T of(G group);
+
+	}
+
+	/** One group of properties, as the entry and as {@code default} set it. */
+	private static final class Source<G> {
+
+		private final G own;
+
+		private final G inherited;
+
+		Source(@Nullable G own, @Nullable G inherited, G nothing) {
+			this.own = (own != null) ? own : nothing;
+			this.inherited = (inherited != null) ? inherited : nothing;
+		}
+
+		<T> @Nullable T find(Property<G, T> property) {
+			T value = property.of(this.own);
+			return (value != null) ? value : property.of(this.inherited);
+		}
+
+		<T> T get(Property<G, T> property, T built) {
+			T value = find(property);
+			return (value != null) ? value : built;
+		}
+
+	}
+
+}

@@ -1,0 +1,98 @@
+package dev.llmresilience.failure;
+
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What the text of error bodies tells where no code does: words that several providers
+ * use alike. Text alone never shuts anything off. Stateless.
+ */
+final class BodyTexts {
+
+	// A code may be logged, so it must look like one: no spaces, no sentences.
+	private static final Pattern CLEAN_CODE = Pattern.compile("[A-Za-z0-9_.:-]{1,64}");
+
+	// OpenAI and Groq, on 413 and on 429, even where the text goes on to say "try again
+	// in 50s".
+	private static final Pattern LIMIT_AND_REQUESTED = pattern(
+			"\\blimit:?\\s{0,3}(\\d[\\d,]{0,14})\\b.{0,120}?\\brequested:?\\s{0,3}(\\d[\\d,]{0,14})\\b");
+
+	private static final Pattern TOO_LARGE = pattern("\\brequest too large\\b|\\bprompt is too long\\b"
+			+ "|\\binput is too long\\b|\\bmaximum context length\\b|\\bcontext window\\b");
+
+	private static final Pattern LONG_QUOTA = pattern(
+			"\\bper[ -]?(?:day|week|month)\\b|\\b(?:dai|week|month)ly\\b|\\b[RT]PD\\b");
+
+	private static final Pattern LONG_QUOTA_ID = pattern("per(?:day|week|month)|daily");
+
+	private static final Pattern RATE_LIMIT = pattern("rate.?limit|too many requests|\\bper.?(?:second|min)|throttl"
+			+ "|resource.{0,10}exhausted|concurren|slow down|capacity|high demand|overloaded");
+
+	private BodyTexts() {
+	}
+
+	private static Pattern pattern(String expression) {
+		return Pattern.compile(expression, Pattern.CASE_INSENSITIVE);
+	}
+
+	/**
+	 * Whether a code is short and harmless enough to be kept.
+	 * @param code the code
+	 * @return {@code true} if it is
+	 */
+	static boolean isCleanCode(String code) {
+		return CLEAN_CODE.matcher(code).matches();
+	}
+
+	/**
+	 * Whether the request can never fit.
+	 * @param status the status, {@code 0} for none
+	 * @param text the body's text
+	 * @return {@code true} if the text says so and the status allows for it
+	 */
+	static boolean isTooLarge(int status, String text) {
+		return switch (status) {
+			case 0, 400, 413, 422, 429 -> TOO_LARGE.matcher(text).find() || requestsMoreThanLimit(text);
+			default -> false;
+		};
+	}
+
+	private static boolean requestsMoreThanLimit(String text) {
+		Matcher matcher = LIMIT_AND_REQUESTED.matcher(text);
+		return matcher.find() && number(matcher.group(2)) > number(matcher.group(1));
+	}
+
+	private static long number(String digits) {
+		return Long.parseLong(digits.replace(",", ""));
+	}
+
+	/**
+	 * Whether a limit is counted by the day or longer.
+	 * @param text the body's text
+	 * @return {@code true} if the text says so
+	 */
+	static boolean isLongQuota(String text) {
+		return LONG_QUOTA.matcher(text).find();
+	}
+
+	/**
+	 * Whether a named quota is counted by the day or longer.
+	 * @param quotaIds the names, such as
+	 * {@code GenerateRequestsPerDayPerProjectPerModel-FreeTier}
+	 * @return {@code true} if one of them says so
+	 */
+	static boolean isLongQuotaId(List<String> quotaIds) {
+		return quotaIds.stream().anyMatch((id) -> LONG_QUOTA_ID.matcher(id).find());
+	}
+
+	/**
+	 * Whether a text tells of a rate limit or of a shortage that passes.
+	 * @param text the body's text
+	 * @return {@code true} if it does
+	 */
+	static boolean isRateLimit(String text) {
+		return RATE_LIMIT.matcher(text).find();
+	}
+
+}

@@ -1,0 +1,88 @@
+package dev.llmresilience.failure;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The known fields of an error body, whichever provider's form it has.
+ * <p>
+ * The text may hold what the user wrote: it is there to be searched and must never be
+ * kept in a failure, logged or put into a message.
+ *
+ * @param codes the error's codes as the provider wrote them, the most telling one first
+ * @param quotaIds the names of the quotas that were exceeded in Google's form
+ * @param status the error status that the body states, {@code 0} for none
+ * @param text all messages, to be searched only; empty where there was none
+ * @param delay how long a field says to wait, or {@code null}
+ */
+record ErrorBody(List<String> codes, List<String> quotaIds, int status, String text, @Nullable Duration delay) {
+
+	/** A body that says nothing. */
+	static final ErrorBody EMPTY = new ErrorBody(List.of(), List.of(), 0, "", null);
+
+	/**
+	 * Reads a body as it came over the wire, which may be anything. Never throws.
+	 * @param bytes the bytes, of which the first 64 KB are read
+	 * @return what was recognised
+	 */
+	static ErrorBody parse(byte @Nullable [] bytes) {
+		return (bytes != null) ? ErrorBodyParser.parse(bytes) : EMPTY;
+	}
+
+	/**
+	 * Reads a body's text, which may be anything. Never throws.
+	 * @param text the text, of which the first 64 K characters are read
+	 * @return what was recognised
+	 */
+	static ErrorBody parse(@Nullable String text) {
+		return (text != null) ? ErrorBodyParser.parse(text) : EMPTY;
+	}
+
+	/**
+	 * Reads a body that a client library has already parsed.
+	 * @param tree maps, collections and scalars
+	 * @return what was recognised
+	 */
+	static ErrorBody of(@Nullable Object tree) {
+		ErrorFields fields = new ErrorFields();
+		fields.putTree(tree);
+		return fields.toBody();
+	}
+
+	/**
+	 * Returns the most telling code that is one of the given.
+	 * @param known the codes, in lower case
+	 * @return the code in lower case, or {@code null}
+	 */
+	@Nullable String codeIn(Collection<String> known) {
+		for (String code : this.codes) {
+			String lowerCase = code.toLowerCase(Locale.ROOT);
+			if (known.contains(lowerCase)) {
+				return lowerCase;
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * Returns what the most telling code with a meaning means.
+	 * @param <T> what codes mean
+	 * @param meanings the meanings of codes in lower case
+	 * @return the meaning, or {@code null} where no code has one
+	 */
+	<T> @Nullable T meaning(Map<String, T> meanings) {
+		String code = codeIn(meanings.keySet());
+		return (code != null) ? meanings.get(code) : null;
+	}
+
+	@Override
+	public String toString() {
+		return "ErrorBody[codes=" + this.codes.size() + ", status=" + this.status + "]";
+	}
+
+}

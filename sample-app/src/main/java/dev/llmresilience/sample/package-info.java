@@ -1,0 +1,7 @@
+/**
+ * The sample application.
+ */
+@NullMarked
+package dev.llmresilience.sample;
+
+import org.jspecify.annotations.NullMarked;

@@ -200,8 +200,12 @@ final class Call extends LlmCall {
 			return decide(thrown, expired);
 		}
 		catch (RuntimeException | Error ex) {
+			// A judge that breaks must cost the caller neither the failure nor a permit.
 			this.guards.abandon();
-			thrown.addSuppressed(ex);
+			if (ex != thrown) {
+				thrown.addSuppressed(ex);
+			}
+			failures().addUnjudged(thrown);
 			return new GiveUp(GiveUpReason.NOT_RETRYABLE, null);
 		}
 	}
@@ -370,6 +374,12 @@ final class Call extends LlmCall {
 			this.last = failure;
 			if (failure != null) {
 				this.attempts.add(new Attempt(failure.kind(), failure.status(), failure.code(), this.wait));
+			}
+		}
+
+		void addUnjudged(Throwable thrown) {
+			if (this.thrown != thrown) {
+				add(thrown, LlmFailure.of(FailureKind.APPLICATION));
 			}
 		}
 

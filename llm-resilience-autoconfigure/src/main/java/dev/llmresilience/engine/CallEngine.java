@@ -74,7 +74,9 @@ public final class CallEngine implements AutoCloseable {
 		}
 		catch (RuntimeException ex) {
 			// The failure of the call matters more than that of its judge.
-			thrown.addSuppressed(ex);
+			if (ex != thrown) {
+				thrown.addSuppressed(ex);
+			}
 		}
 		return (failure != null) ? failure : LlmFailure.of(FailureKind.APPLICATION);
 	}

@@ -104,6 +104,9 @@ public final class CallEngine implements AutoCloseable {
 	 */
 	void pause(long nanos) throws InterruptedException {
 		if (nanos <= 0) {
+			if (Thread.interrupted()) {
+				throw new InterruptedException();
+			}
 			return;
 		}
 		Waiter waiter = this.time.waiter();

@@ -154,14 +154,21 @@ final class Call extends LlmCall {
 	}
 
 	/**
-	 * Interrupts the attempt because its time is over. Called by the watch.
+	 * Interrupts the attempt if its time is over. Called by the watch.
+	 * @param now the monotonic clock
 	 */
-	void expire() {
-		Thread thread = this.thread;
-		if (thread != null && STATE.compareAndSet(this, RUNNING, EXPIRING)) {
-			this.engine.time().interrupt(thread);
-			this.state = EXPIRED;
+	void expire(long now) {
+		if (!STATE.compareAndSet(this, RUNNING, EXPIRING)) {
+			return;
 		}
+		// Only now is it certain that it is not the next attempt already.
+		Thread thread = this.thread;
+		if (thread == null || this.expiresAt - now > 0) {
+			this.state = RUNNING;
+			return;
+		}
+		this.engine.time().interrupt(thread);
+		this.state = EXPIRED;
 	}
 
 	/**
@@ -170,12 +177,16 @@ final class Call extends LlmCall {
 	 */
 	private boolean end() {
 		this.engine.watch().end(this);
-		if (STATE.compareAndSet(this, RUNNING, IDLE)) {
-			return false;
-		}
-		while (this.state == EXPIRING) {
+		while (!STATE.compareAndSet(this, RUNNING, IDLE)) {
+			if (this.state == EXPIRED) {
+				return takeBackInterrupt();
+			}
 			Thread.onSpinWait();
 		}
+		return false;
+	}
+
+	private boolean takeBackInterrupt() {
 		Thread.interrupted();
 		this.state = IDLE;
 		return true;

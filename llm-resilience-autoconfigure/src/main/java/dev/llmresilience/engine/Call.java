@@ -85,6 +85,8 @@ final class Call extends LlmCall {
 
 	private @Nullable Throwable nestedThrown;
 
+	private boolean nestedGone;
+
 	private @Nullable LlmFailure nestedFailure;
 
 	Call(CallEngine engine, Provider provider, CallOptions options, @Nullable LlmCall outer) {
@@ -224,8 +226,12 @@ final class Call extends LlmCall {
 	private Decision decide(Throwable thrown, boolean expired) {
 		long now = this.engine.time().nanoTime();
 		Failures failures = failures();
-		if (isNested(thrown)) {
-			failures.add(thrown, this.nestedFailure);
+		Throwable nested = nested(thrown);
+		if (nested != null) {
+			boolean ours = nested == this.nestedThrown;
+			failures.add(thrown, ours ? this.nestedFailure : null);
+			failures.gone = ours ? this.nestedGone
+					: nested instanceof LlmCallRefusedException refusal && isGone(refusal.reason());
 			this.guards.abandon();
 			return new GiveUp(GiveUpReason.NESTED, null);
 		}
@@ -257,17 +263,22 @@ final class Call extends LlmCall {
 	}
 
 	/**
-	 * Whether a protected call within this one has already given up on what was thrown.
+	 * Finds what a protected call within this one has already given up on, in what was
+	 * thrown.
 	 */
-	private boolean isNested(Throwable thrown) {
+	private @Nullable Throwable nested(Throwable thrown) {
 		Throwable t = thrown;
 		for (int depth = 0; t != null && depth < MAX_DEPTH; depth++) {
 			if (t == this.nestedThrown || t instanceof LlmCallRefusedException) {
-				return true;
+				return t;
 			}
 			t = t.getCause();
 		}
-		return false;
+		return null;
+	}
+
+	private static boolean isGone(GiveUpReason reason) {
+		return reason == GiveUpReason.CANCELLED || reason == GiveUpReason.SHUTDOWN;
 	}
 
 	/**
@@ -312,10 +323,11 @@ final class Call extends LlmCall {
 
 	private Throwable end(Throwable thrown, GiveUpReason reason, @Nullable Instant retryAt) {
 		Failures failures = failures();
-		failures.reason = reason;
+		failures.gone |= isGone(reason);
 		if (this.outer instanceof Call call) {
 			call.nestedThrown = thrown;
 			call.nestedFailure = failures.last;
+			call.nestedGone = failures.gone;
 		}
 		if (LlmCallReport.find(thrown) == null) {
 			thrown.addSuppressed(new LlmCallReport(provider(), failures.attempts, reason, retryAt));
@@ -331,8 +343,7 @@ final class Call extends LlmCall {
 	boolean mayFallBack() {
 		Failures failures = failures();
 		LlmFailure last = failures.last;
-		boolean gone = failures.reason == GiveUpReason.CANCELLED || failures.reason == GiveUpReason.SHUTDOWN;
-		return !gone && (last == null || (last.kind() != FailureKind.INVALID_REQUEST
+		return !failures.gone && (last == null || (last.kind() != FailureKind.INVALID_REQUEST
 				&& last.kind() != FailureKind.APPLICATION && last.kind() != FailureKind.CANCELLED));
 	}
 
@@ -376,7 +387,8 @@ final class Call extends LlmCall {
 
 		@Nullable Throwable thrown;
 
-		@Nullable GiveUpReason reason;
+		/** Whether the caller, or the application, has gone away. */
+		boolean gone;
 
 		private Duration wait = Duration.ZERO;
 

@@ -236,6 +236,9 @@ final class Call extends LlmCall {
 			return new GiveUp(GiveUpReason.NESTED, null);
 		}
 		LlmFailure judged = this.engine.judge(thrown, expired, this.guards.provider(), this.options);
+		if (judged.kind() == FailureKind.CANCELLED && CallEngine.hidesInterrupt(thrown)) {
+			Thread.currentThread().interrupt();
+		}
 		LlmFailure failure = this.guards.withPacedHint(judged);
 		failures.add(thrown, failure);
 		failures.history.failed(RetryDecider.ladder(failure), now);

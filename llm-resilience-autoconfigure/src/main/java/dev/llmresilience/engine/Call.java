@@ -93,7 +93,7 @@ final class Call extends LlmCall {
 		this.engine = engine;
 		this.options = options;
 		this.outer = outer;
-		this.guards = new Guards(provider, engine.time());
+		this.guards = new Guards(provider, engine.time(), (outer instanceof Call call) ? call.guards : null);
 		this.start = engine.time().nanoTime();
 		this.deadline = this.start + options.timeoutNanos();
 	}

@@ -307,6 +307,15 @@ public final class CircuitBreaker {
 			return this.origin instanceof HalfOpen;
 		}
 
+		/**
+		 * Whether this is the trial that is in flight right now.
+		 * @return whether its outcome would still change anything
+		 */
+		public boolean holdsTrial() {
+			return this.origin instanceof HalfOpen halfOpen && halfOpen.trialInFlight
+					&& CircuitBreaker.this.state == halfOpen;
+		}
+
 	}
 
 	/** A state is compared by identity: that makes it the generation of its permits. */

@@ -141,6 +141,15 @@ public final class QuotaLatch {
 		}
 
 		/**
+		 * Whether this is the probe that is on its way right now.
+		 * @return whether its outcome would still change anything
+		 */
+		public boolean holdsProbe() {
+			Latched probed = this.probed;
+			return probed != null && QuotaLatch.this.state.get() == probed;
+		}
+
+		/**
 		 * The provider served the call.
 		 */
 		public void success() {

@@ -77,7 +77,7 @@ final class AttemptWatch {
 		Call next = null;
 		for (Call call : this.running) {
 			if (call.expiresAt() - now <= 0) {
-				call.expire();
+				call.expire(now);
 			}
 			else if (next == null || call.expiresAt() - next.expiresAt() < 0) {
 				next = call;

@@ -85,13 +85,15 @@ final class Call extends LlmCall {
 
 	private @Nullable Throwable nestedThrown;
 
+	private boolean nestedGone;
+
 	private @Nullable LlmFailure nestedFailure;
 
 	Call(CallEngine engine, Provider provider, CallOptions options, @Nullable LlmCall outer) {
 		this.engine = engine;
 		this.options = options;
 		this.outer = outer;
-		this.guards = new Guards(provider, engine.time());
+		this.guards = new Guards(provider, engine.time(), (outer instanceof Call call) ? call.guards : null);
 		this.start = engine.time().nanoTime();
 		this.deadline = this.start + options.timeoutNanos();
 	}
@@ -154,14 +156,21 @@ final class Call extends LlmCall {
 	}
 
 	/**
-	 * Interrupts the attempt because its time is over. Called by the watch.
+	 * Interrupts the attempt if its time is over. Called by the watch.
+	 * @param now the monotonic clock
 	 */
-	void expire() {
-		Thread thread = this.thread;
-		if (thread != null && STATE.compareAndSet(this, RUNNING, EXPIRING)) {
-			this.engine.time().interrupt(thread);
-			this.state = EXPIRED;
+	void expire(long now) {
+		if (!STATE.compareAndSet(this, RUNNING, EXPIRING)) {
+			return;
 		}
+		// Only now is it certain that it is not the next attempt already.
+		Thread thread = this.thread;
+		if (thread == null || this.expiresAt - now > 0) {
+			this.state = RUNNING;
+			return;
+		}
+		this.engine.time().interrupt(thread);
+		this.state = EXPIRED;
 	}
 
 	/**
@@ -170,12 +179,16 @@ final class Call extends LlmCall {
 	 */
 	private boolean end() {
 		this.engine.watch().end(this);
-		if (STATE.compareAndSet(this, RUNNING, IDLE)) {
-			return false;
-		}
-		while (this.state == EXPIRING) {
+		while (!STATE.compareAndSet(this, RUNNING, IDLE)) {
+			if (this.state == EXPIRED) {
+				return takeBackInterrupt();
+			}
 			Thread.onSpinWait();
 		}
+		return false;
+	}
+
+	private boolean takeBackInterrupt() {
 		Thread.interrupted();
 		this.state = IDLE;
 		return true;
@@ -200,8 +213,12 @@ final class Call extends LlmCall {
 			return decide(thrown, expired);
 		}
 		catch (RuntimeException | Error ex) {
+			// A judge that breaks must cost the caller neither the failure nor a permit.
 			this.guards.abandon();
-			thrown.addSuppressed(ex);
+			if (ex != thrown) {
+				thrown.addSuppressed(ex);
+			}
+			failures().addUnjudged(thrown);
 			return new GiveUp(GiveUpReason.NOT_RETRYABLE, null);
 		}
 	}
@@ -209,12 +226,19 @@ final class Call extends LlmCall {
 	private Decision decide(Throwable thrown, boolean expired) {
 		long now = this.engine.time().nanoTime();
 		Failures failures = failures();
-		if (isNested(thrown)) {
-			failures.add(thrown, this.nestedFailure);
+		Throwable nested = nested(thrown);
+		if (nested != null) {
+			boolean ours = nested == this.nestedThrown;
+			failures.add(thrown, ours ? this.nestedFailure : null);
+			failures.gone = ours ? this.nestedGone
+					: nested instanceof LlmCallRefusedException refusal && isGone(refusal.reason());
 			this.guards.abandon();
 			return new GiveUp(GiveUpReason.NESTED, null);
 		}
 		LlmFailure judged = this.engine.judge(thrown, expired, this.guards.provider(), this.options);
+		if (judged.kind() == FailureKind.CANCELLED && CallEngine.hidesInterrupt(thrown)) {
+			Thread.currentThread().interrupt();
+		}
 		LlmFailure failure = this.guards.withPacedHint(judged);
 		failures.add(thrown, failure);
 		failures.history.failed(RetryDecider.ladder(failure), now);
@@ -242,17 +266,22 @@ final class Call extends LlmCall {
 	}
 
 	/**
-	 * Whether a protected call within this one has already given up on what was thrown.
+	 * Finds what a protected call within this one has already given up on, in what was
+	 * thrown.
 	 */
-	private boolean isNested(Throwable thrown) {
+	private @Nullable Throwable nested(Throwable thrown) {
 		Throwable t = thrown;
 		for (int depth = 0; t != null && depth < MAX_DEPTH; depth++) {
 			if (t == this.nestedThrown || t instanceof LlmCallRefusedException) {
-				return true;
+				return t;
 			}
 			t = t.getCause();
 		}
-		return false;
+		return null;
+	}
+
+	private static boolean isGone(GiveUpReason reason) {
+		return reason == GiveUpReason.CANCELLED || reason == GiveUpReason.SHUTDOWN;
 	}
 
 	/**
@@ -297,10 +326,11 @@ final class Call extends LlmCall {
 
 	private Throwable end(Throwable thrown, GiveUpReason reason, @Nullable Instant retryAt) {
 		Failures failures = failures();
-		failures.reason = reason;
+		failures.gone |= isGone(reason);
 		if (this.outer instanceof Call call) {
 			call.nestedThrown = thrown;
 			call.nestedFailure = failures.last;
+			call.nestedGone = failures.gone;
 		}
 		if (LlmCallReport.find(thrown) == null) {
 			thrown.addSuppressed(new LlmCallReport(provider(), failures.attempts, reason, retryAt));
@@ -316,8 +346,7 @@ final class Call extends LlmCall {
 	boolean mayFallBack() {
 		Failures failures = failures();
 		LlmFailure last = failures.last;
-		boolean gone = failures.reason == GiveUpReason.CANCELLED || failures.reason == GiveUpReason.SHUTDOWN;
-		return !gone && (last == null || (last.kind() != FailureKind.INVALID_REQUEST
+		return !failures.gone && (last == null || (last.kind() != FailureKind.INVALID_REQUEST
 				&& last.kind() != FailureKind.APPLICATION && last.kind() != FailureKind.CANCELLED));
 	}
 
@@ -361,7 +390,8 @@ final class Call extends LlmCall {
 
 		@Nullable Throwable thrown;
 
-		@Nullable GiveUpReason reason;
+		/** Whether the caller, or the application, has gone away. */
+		boolean gone;
 
 		private Duration wait = Duration.ZERO;
 
@@ -370,6 +400,12 @@ final class Call extends LlmCall {
 			this.last = failure;
 			if (failure != null) {
 				this.attempts.add(new Attempt(failure.kind(), failure.status(), failure.code(), this.wait));
+			}
+		}
+
+		void addUnjudged(Throwable thrown) {
+			if (this.thrown != thrown) {
+				add(thrown, LlmFailure.of(FailureKind.APPLICATION));
 			}
 		}
 

@@ -9,6 +9,7 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.TokenStreamContext;
+import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 
 /**
@@ -20,7 +21,12 @@ final class ErrorBodyParser {
 
 	private static final int MAX_LENGTH = 64 * 1024;
 
-	private static final JsonFactory JSON = new JsonFactory();
+	// Property names of foreign bodies are not worth remembering.
+	private static final JsonFactory JSON = JsonFactory.builder()
+		.disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES)
+		.build();
+
+	private static final String BYTE_ORDER_MARK = "\uFEFF";
 
 	private ErrorBodyParser() {
 	}
@@ -31,7 +37,8 @@ final class ErrorBodyParser {
 	}
 
 	static ErrorBody parse(String text) {
-		String head = ((text.length() > MAX_LENGTH) ? text.substring(0, MAX_LENGTH) : text).strip();
+		String head = (text.length() > MAX_LENGTH) ? text.substring(0, MAX_LENGTH) : text;
+		head = (head.startsWith(BYTE_ORDER_MARK) ? head.substring(1) : head).strip();
 		ErrorFields fields = new ErrorFields();
 		if (head.startsWith("{") || head.startsWith("[")) {
 			parseJson(head, fields);

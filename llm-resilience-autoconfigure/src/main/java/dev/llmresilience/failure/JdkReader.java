@@ -67,7 +67,8 @@ final class JdkReader implements FailureReader {
 		if (isAny(thrown, UNKNOWN_HOST)) {
 			return Transport.UNKNOWN_HOST;
 		}
-		if (isAny(thrown, NOT_CONNECTED) || (thrown instanceof SocketTimeoutException && blamesConnect(message))) {
+		if (isAny(thrown, NOT_CONNECTED) || (thrown instanceof SocketTimeoutException && blamesConnect(message))
+				|| (thrown instanceof IOException && happenedInHandshake(thrown))) {
 			return Transport.NOT_CONNECTED;
 		}
 		if (isAny(thrown, TIMED_OUT)) {
@@ -90,6 +91,18 @@ final class JdkReader implements FailureReader {
 	// OkHttp says "failed to connect to ... after 100ms".
 	private static boolean blamesConnect(String message) {
 		return message.contains("connect timed out") || message.contains("failed to connect");
+	}
+
+	// A time-out of the TLS handshake is a SocketTimeoutException like any other, but
+	// what happens within a handshake happens before the request is sent.
+	private static boolean happenedInHandshake(Throwable thrown) {
+		for (StackTraceElement frame : thrown.getStackTrace()) {
+			if (frame.getMethodName().equals("startHandshake")
+					&& frame.getClassName().startsWith("sun.security.ssl.")) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	// The words of OkHttp and Okio, Spring's JDK request factory, and the JDK's sockets

@@ -3,6 +3,7 @@ package dev.llmresilience.failure;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
+import java.util.Set;
 
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.LlmFailure;
@@ -19,6 +20,11 @@ import org.jspecify.annotations.Nullable;
  * {@link ProviderRules}. Stateless.
  */
 final class ResponseJudge {
+
+	// Other words of bodies are too broad to beat a status: invalid_request_error comes
+	// with a 401, too.
+	private static final Set<FailureKind> BEATS_STATUS = Set.of(FailureKind.RATE_LIMITED, FailureKind.OVERLOADED,
+			FailureKind.TOO_LARGE);
 
 	private ResponseJudge() {
 	}
@@ -51,26 +57,31 @@ final class ResponseJudge {
 		if (kind == FailureKind.TOO_LARGE || BodyTexts.isTooLarge(status, body.text())) {
 			return failure.withKind(FailureKind.TOO_LARGE).withVerdict(withoutRetry(verdict));
 		}
-		Quota longQuota = (kind == FailureKind.RATE_LIMITED) ? longQuota(body) : null;
-		if (longQuota != null) {
-			return exhausted(failure, longQuota, verdict, hint, now);
-		}
-		boolean vague = kind == FailureKind.RATE_LIMITED && hint == null && verdict != Verdict.RETRY && meaning == null
-				&& !BodyTexts.isRateLimit(body.text());
-		return failure.withVerdict(verdict).withHint(floor(hint)).withMaxRetries(vague ? 1 : failure.maxRetries());
+		LlmFailure judged = failure.withVerdict(verdict).withHint(floor(hint));
+		return (kind == FailureKind.RATE_LIMITED) ? rateLimited(judged, body, meaning == null && hint == null, now)
+				: judged;
 	}
 
-	// The body's word beats the status where it tells of a passing limit; elsewhere the
-	// types are too broad for that (invalid_request_error comes with a 401, too).
+	private static LlmFailure rateLimited(LlmFailure failure, ErrorBody body, boolean bare, Instant now) {
+		if (BodyTexts.isLongQuotaId(body.quotaIds())) {
+			// Google adds a delay of seconds to a daily quota: it is not believed.
+			return exhausted(failure, new Quota(null, LatchScope.PROVIDER), failure.verdict(), null, now);
+		}
+		if (body.quotaIds().isEmpty() && BodyTexts.isLongQuota(body.text())) {
+			return exhausted(failure, Quota.UNCODED, failure.verdict(), failure.hint(), now);
+		}
+		// Could as well be a spend cap that this provider has no words for.
+		boolean vague = bare && failure.verdict() != Verdict.RETRY && !BodyTexts.isRateLimit(body.text());
+		return vague ? failure.withMaxRetries(1) : failure;
+	}
+
 	private static FailureKind kind(int status, @Nullable FailureKind meaning) {
 		if (status == 0) {
 			return (meaning != null) ? meaning : FailureKind.SERVER_ERROR;
 		}
-		boolean beatsStatus = meaning == FailureKind.RATE_LIMITED || meaning == FailureKind.OVERLOADED
-				|| meaning == FailureKind.TOO_LARGE;
 		FailureKind byStatus = StatusTable.kind(status);
-		return (meaning != null && beatsStatus && byStatus != FailureKind.CANCELLED
-				&& byStatus != FailureKind.TOO_LARGE) ? meaning : byStatus;
+		boolean certain = byStatus == FailureKind.CANCELLED || byStatus == FailureKind.TOO_LARGE;
+		return (meaning != null && !certain && BEATS_STATUS.contains(meaning)) ? meaning : byStatus;
 	}
 
 	private static LlmFailure exhausted(LlmFailure failure, Quota quota, Verdict verdict, @Nullable Duration hint,
@@ -81,13 +92,6 @@ final class ResponseJudge {
 			.withVerdict(withoutRetry(verdict))
 			.withHint(floor)
 			.withLatch(quota.latch(), (floor != null) ? now.plus(floor) : null);
-	}
-
-	private static @Nullable Quota longQuota(ErrorBody body) {
-		if (!body.quotaIds().isEmpty()) {
-			return BodyTexts.isLongQuotaId(body.quotaIds()) ? new Quota(null, LatchScope.PROVIDER) : null;
-		}
-		return BodyTexts.isLongQuota(body.text()) ? Quota.UNCODED : null;
 	}
 
 	private static Verdict verdict(Response response) {

@@ -5,7 +5,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -25,9 +24,9 @@ final class FullBacklog implements AutoCloseable {
 			Socket client = new Socket();
 			this.clients.add(client);
 			try {
-				client.connect(this.socket.getLocalSocketAddress(), 50);
+				client.connect(this.socket.getLocalSocketAddress(), 200);
 			}
-			catch (SocketTimeoutException ex) {
+			catch (IOException ex) {
 				full = true;
 			}
 		}

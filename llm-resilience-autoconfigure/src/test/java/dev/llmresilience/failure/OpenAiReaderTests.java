@@ -1,9 +1,13 @@
 package dev.llmresilience.failure;
 
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
 import java.time.Duration;
 
 import com.openai.client.OpenAIClient;
 import com.openai.client.okhttp.OpenAIOkHttpClient;
+import com.openai.core.Timeout;
 import com.openai.core.http.StreamResponse;
 import com.openai.errors.OpenAIIoException;
 import com.openai.errors.OpenAIServiceException;
@@ -11,8 +15,10 @@ import com.openai.errors.SseException;
 import com.openai.models.chat.completions.ChatCompletionChunk;
 import com.openai.models.chat.completions.ChatCompletionCreateParams;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -21,6 +27,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
  * Tests for {@link OpenAiReader} with the exceptions of the real SDK.
  */
 class OpenAiReaderTests {
+
+	private static final Duration SHORT = Duration.ofMillis(200);
 
 	@ParameterizedTest(name = "{0} {1} {2} -> {3}")
 	@CsvSource(delimiter = '|', quoteCharacter = '`',
@@ -85,9 +93,34 @@ class OpenAiReaderTests {
 	@Test
 	void noAnswerInTimeIsATimeout() {
 		try (FakeProvider provider = FakeProvider.silent()) {
-			Throwable thrown = call(client(provider.url(), Duration.ofMillis(200)));
+			Throwable thrown = call(client(provider.url(), Timeout.builder().read(SHORT).build()));
 			assertThat(thrown).isInstanceOf(OpenAIIoException.class);
 			assertThat(Failures.judge(thrown)).isEqualTo("TIMEOUT");
+		}
+	}
+
+	@Test
+	void aHandshakeThatTakesTooLongWasNotSent() throws Exception {
+		try (ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+			String url = "https://localhost:" + server.getLocalPort();
+			assertThat(Failures.judge(call(client(url, Timeout.builder().read(SHORT).build()))))
+				.isEqualTo("CONNECTION unsent");
+		}
+	}
+
+	@Test
+	void anUntrustedCertificateIsAMisconfiguration(@TempDir Path directory) throws Exception {
+		try (SelfSignedServer server = new SelfSignedServer(directory)) {
+			assertThat(Failures.judge(call(client(server.url())))).isEqualTo("MISCONFIGURED");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "[1]", "{} 5", "\"x\"", "{\"error\":\"x\"}", "{\"error\":[[{\"code\":1e99999}]]}",
+			"{\"error\":{\"code\":true,\"message\":{}}}", "{\"error\":" })
+	void aStrangeBodyLeavesItToTheStatus(String body) {
+		try (FakeProvider provider = FakeProvider.answering(500, "", body)) {
+			assertThat(Failures.judge(call(client(provider.url())), ProviderType.OPENAI)).isEqualTo("SERVER_ERROR");
 		}
 	}
 
@@ -119,10 +152,10 @@ class OpenAiReaderTests {
 	}
 
 	private static OpenAIClient client(String url) {
-		return client(url, Duration.ofSeconds(30));
+		return client(url, Timeout.builder().build());
 	}
 
-	private static OpenAIClient client(String url, Duration timeout) {
+	private static OpenAIClient client(String url, Timeout timeout) {
 		return OpenAIOkHttpClient.builder().apiKey("test").baseUrl(url).maxRetries(0).timeout(timeout).build();
 	}
 

@@ -1,5 +1,7 @@
 package dev.llmresilience.failure;
 
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.http.HttpClient;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -30,6 +32,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 class SpringWebReaderTests {
 
 	private static final Duration SHORT = Duration.ofMillis(100);
+
+	private static final Duration LONG = Duration.ofSeconds(10);
 
 	static Stream<ClientHttpRequestFactory> clients() {
 		return Stream.of(new JdkClientHttpRequestFactory(), new SimpleClientHttpRequestFactory());
@@ -147,6 +151,26 @@ class SpringWebReaderTests {
 		}
 	}
 
+	@Test
+	void aHandshakeThatTakesTooLongForTheUrlConnectionWasNotSent() throws Exception {
+		SimpleClientHttpRequestFactory client = new SimpleClientHttpRequestFactory();
+		client.setReadTimeout(SHORT);
+		try (ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+			Throwable thrown = call(client, "https://localhost:" + server.getLocalPort());
+			assertThat(Failures.judge(thrown)).isEqualTo("CONNECTION unsent");
+		}
+	}
+
+	@Test
+	void aHandshakeThatTakesTooLongForTheJdkClientWasNotSent() throws Exception {
+		HttpClient client = HttpClient.newBuilder().connectTimeout(SHORT).build();
+		try (ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+			Throwable thrown = call(new JdkClientHttpRequestFactory(client),
+					"https://localhost:" + server.getLocalPort());
+			assertThat(Failures.judge(thrown)).isEqualTo("CONNECTION unsent");
+		}
+	}
+
 	@ParameterizedTest
 	@MethodSource("clients")
 	void anUntrustedCertificateIsAMisconfiguration(ClientHttpRequestFactory client, @TempDir Path directory)
@@ -160,7 +184,9 @@ class SpringWebReaderTests {
 	void aConnectTimeoutOfTheJdkClientWasNotSent() throws Exception {
 		HttpClient client = HttpClient.newBuilder().connectTimeout(SHORT).build();
 		try (FullBacklog server = new FullBacklog()) {
-			Throwable thrown = call(new JdkClientHttpRequestFactory(client), "http://localhost:" + server.port());
+			JdkClientHttpRequestFactory factory = new JdkClientHttpRequestFactory(client);
+			factory.setReadTimeout(LONG);
+			Throwable thrown = call(factory, "http://localhost:" + server.port());
 			assertThat(Failures.judge(thrown)).isEqualTo("CONNECTION unsent");
 		}
 	}
@@ -169,6 +195,7 @@ class SpringWebReaderTests {
 	void aConnectTimeoutOfTheUrlConnectionWasNotSent() throws Exception {
 		SimpleClientHttpRequestFactory client = new SimpleClientHttpRequestFactory();
 		client.setConnectTimeout(SHORT);
+		client.setReadTimeout(LONG);
 		try (FullBacklog server = new FullBacklog()) {
 			Throwable thrown = call(client, "http://localhost:" + server.port());
 			assertThat(Failures.judge(thrown)).isEqualTo("CONNECTION unsent");

@@ -132,6 +132,12 @@ class StatusTests {
 		assertThat(ErrorBody.parse(junk).codes()).isEmpty();
 	}
 
+	@Test
+	void blankLinesAndAByteOrderMarkBeforeABodyDoNotMatter() {
+		String body = "\uFEFF\n\n{\"error\":{\"code\":\"insufficient_quota\"}}";
+		assertThat(Failures.judge(Failures.response(429, null, body))).isEqualTo("QUOTA_EXHAUSTED latches ACCOUNT");
+	}
+
 	@ParameterizedTest(name = "{0} -> {1}")
 	@CsvSource(delimiter = '|', quoteCharacter = '`', nullValues = "none", textBlock = """
 			{"error":{"code":"model_not_found","type":"invalid_request_error"}} | model_not_found

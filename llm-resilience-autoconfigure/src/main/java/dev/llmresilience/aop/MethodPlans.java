@@ -27,6 +27,9 @@ import org.springframework.util.ClassUtils;
  */
 public final class MethodPlans {
 
+	/** Durations are counted in nanoseconds, which a long holds for 292 years. */
+	private static final Duration LONGEST = Duration.ofDays(36_500);
+
 	private final Providers providers;
 
 	private final UnaryOperator<String> placeholders;
@@ -99,8 +102,9 @@ public final class MethodPlans {
 		if (this.strict) {
 			throw new InvalidLlmRetryException(method, "provider", name,
 					"names a provider that is not configured: known are " + this.providers.names(),
-					"Add llm.resilience.providers." + name + ", use one of the known names, or set "
-							+ "llm.resilience.strict=false to make such calls under 'default'.");
+					"Use one of the known names, add an entry to llm.resilience.providers (its name has to be a short "
+							+ "kebab-case word), or set llm.resilience.strict=false to make such calls under "
+							+ "'default'.");
 		}
 		return this.providers.get("default");
 	}
@@ -127,15 +131,27 @@ public final class MethodPlans {
 			return inherited;
 		}
 		String action = "Use a duration above zero such as \"500ms\", \"30s\" or \"5m\", or \"\" to inherit.";
-		Duration duration;
+		String resolved;
 		try {
-			duration = DurationStyle.detectAndParse(this.placeholders.apply(value));
+			resolved = this.placeholders.apply(value);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new InvalidLlmRetryException(method, attribute, value, "is not a duration", action);
+			throw new InvalidLlmRetryException(method, attribute, value, "holds a placeholder that nothing resolves",
+					"Set the property that it names, or give it a default such as \"${my.timeout:30s}\".");
+		}
+		String text = resolved.equals(value) ? "" : "resolves to \"" + resolved + "\", which ";
+		Duration duration;
+		try {
+			duration = DurationStyle.detectAndParse(resolved);
+		}
+		catch (IllegalArgumentException | ArithmeticException ex) {
+			throw new InvalidLlmRetryException(method, attribute, value, text + "is not a duration", action);
 		}
 		if (duration.isNegative() || duration.isZero()) {
-			throw new InvalidLlmRetryException(method, attribute, value, "is not above zero", action);
+			throw new InvalidLlmRetryException(method, attribute, value, text + "is not above zero", action);
+		}
+		if (duration.compareTo(LONGEST) > 0) {
+			throw new InvalidLlmRetryException(method, attribute, value, text + "is longer than 100 years", action);
 		}
 		return duration;
 	}

@@ -229,7 +229,7 @@ final class Call extends LlmCall {
 	Throwable giveUp(GiveUp giveUp) {
 		Duration hint = giveUp.hint();
 		Instant retryAt = (giveUp.reason() == GiveUpReason.BREAKER) ? this.guards.nextTrialAt()
-				: (hint != null) ? this.engine.time().now().plus(hint) : failures().resetAt();
+				: (hint != null) ? this.engine.time().now().plus(hint) : this.guards.quotaRetryAt();
 		return end(failures().lastThrown(), giveUp.reason(), retryAt);
 	}
 

@@ -1,7 +1,6 @@
 package dev.llmresilience.engine;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -59,10 +58,6 @@ final class Failures {
 			throw new IllegalStateException("No attempt has failed");
 		}
 		return thrown;
-	}
-
-	@Nullable Instant resetAt() {
-		return (this.last != null) ? this.last.resetAt() : null;
 	}
 
 }

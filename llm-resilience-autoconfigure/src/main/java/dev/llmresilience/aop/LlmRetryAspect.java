@@ -66,7 +66,11 @@ public final class LlmRetryAspect implements MethodInterceptor {
 	}
 
 	private boolean isLast(ProxyMethodInvocation invocation) {
-		return invocation.getProxy() instanceof Advised proxy && proxy.indexOf(this) == proxy.getAdvisorCount() - 1;
+		if (invocation.getProxy() instanceof Advised proxy) {
+			int advisors = proxy.getAdvisorCount();
+			return advisors == 1 || proxy.indexOf(this) == advisors - 1;
+		}
+		return false;
 	}
 
 	private static @Nullable Fallback<@Nullable Object> fallback(@Nullable FallbackMethod fallback,

@@ -14,7 +14,8 @@ import dev.llmresilience.time.TimeSource;
  * set for the oldest need not be touched when another begins. An attempt costs a place in
  * an array, not a timer. Invariant: when an attempt has begun, the timer is set for its
  * expiry or earlier. It holds because the timer task first lets go of the timer and then
- * looks at the attempts, and an attempt first begins and then looks at the timer.
+ * looks at the places, and an attempt first claims its place and then looks at the timer;
+ * a place that is claimed but not yet running is looked at again.
  */
 final class AttemptWatch {
 
@@ -129,7 +130,7 @@ final class AttemptWatch {
 	}
 
 	private long scan(RunningAttempt attempt, long now, long next, long never) {
-		long expiresAt = attempt.expiresAt(never);
+		long expiresAt = attempt.lookAgainAt(now, never);
 		if (expiresAt - now <= 0) {
 			attempt.expire(now, this.time);
 			return next;

@@ -28,6 +28,8 @@ final class RunningAttempt {
 
 	private static final int EXPIRED = 4;
 
+	private static final long MOMENT = 1_000_000;
+
 	private static final VarHandle STATE;
 
 	static {
@@ -55,13 +57,14 @@ final class RunningAttempt {
 	}
 
 	/**
-	 * Begins an attempt in this place, which the calling thread has claimed.
+	 * Begins an attempt in this place, which the calling thread has claimed. Claiming it
+	 * was a fence already, so that this need not be another.
 	 * @param expiresAt when its time is over, on the monotonic clock
 	 */
 	void begin(long expiresAt) {
 		this.thread = Thread.currentThread();
 		this.expiresAt = expiresAt;
-		this.state = RUNNING;
+		STATE.setRelease(this, RUNNING);
 	}
 
 	/**
@@ -85,11 +88,17 @@ final class RunningAttempt {
 	}
 
 	/**
-	 * When the time of the attempt is over.
-	 * @return the moment on the monotonic clock; {@code none} if no attempt is running
+	 * When to look at the attempt again.
+	 * @param now the monotonic clock
+	 * @param never the answer if no attempt is running
+	 * @return when its time is over, or in a moment if it is only about to begin
 	 */
-	long expiresAt(long none) {
-		return (this.state == RUNNING) ? this.expiresAt : none;
+	long lookAgainAt(long now, long never) {
+		return switch (this.state) {
+			case RUNNING -> this.expiresAt;
+			case CLAIMED -> now + MOMENT;
+			default -> never;
+		};
 	}
 
 	/**

@@ -2,6 +2,7 @@ package dev.llmresilience.aop;
 
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 
 import dev.llmresilience.LlmRetry;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +30,7 @@ final class LlmRetryAnnotations {
 	 * @return the annotation, or {@code null} if none holds
 	 */
 	static @Nullable LlmRetry find(Method method, @Nullable Class<?> targetClass) {
-		if (ReflectionUtils.isObjectMethod(method)) {
+		if (ReflectionUtils.isObjectMethod(method) || !isReachable(method)) {
 			return null;
 		}
 		Class<?> userClass = (targetClass != null) ? ClassUtils.getUserClass(targetClass) : method.getDeclaringClass();
@@ -42,6 +43,13 @@ final class LlmRetryAnnotations {
 			found = merged(method);
 		}
 		return (found != null) ? found : merged(method.getDeclaringClass());
+	}
+
+	/**
+	 * No proxy can stand before a private or a static method.
+	 */
+	private static boolean isReachable(Method method) {
+		return !Modifier.isPrivate(method.getModifiers()) && !Modifier.isStatic(method.getModifiers());
 	}
 
 	private static @Nullable LlmRetry merged(AnnotatedElement element) {

@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.convert.DurationStyle;
-import org.springframework.core.MethodClassKey;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.util.ClassUtils;
 
@@ -27,13 +26,17 @@ import org.springframework.util.ClassUtils;
  */
 public final class MethodPlans {
 
+	/** Durations are counted in nanoseconds, which a long holds for 292 years. */
+	private static final Duration LONGEST = Duration.ofDays(36_500);
+
 	private final Providers providers;
 
 	private final UnaryOperator<String> placeholders;
 
 	private final boolean strict;
 
-	private final Map<MethodClassKey, Optional<MethodPlan>> plans = new ConcurrentHashMap<>();
+	/** By class and method, so that looking one up makes no key. */
+	private final Map<Class<?>, Map<Method, Optional<MethodPlan>>> plans = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates it.
@@ -56,11 +59,11 @@ public final class MethodPlans {
 	 * @throws InvalidLlmRetryException if its annotation cannot work
 	 */
 	@Nullable MethodPlan find(Method method, Class<?> targetClass) {
-		MethodClassKey key = new MethodClassKey(method, targetClass);
-		Optional<MethodPlan> plan = this.plans.get(key);
+		Map<Method, Optional<MethodPlan>> ofClass = this.plans.get(targetClass);
+		Optional<MethodPlan> plan = (ofClass != null) ? ofClass.get(method) : null;
 		if (plan == null) {
 			plan = Optional.ofNullable(resolve(method, targetClass));
-			this.plans.put(key, plan);
+			this.plans.computeIfAbsent(targetClass, (type) -> new ConcurrentHashMap<>()).put(method, plan);
 		}
 		return plan.orElse(null);
 	}
@@ -94,15 +97,16 @@ public final class MethodPlans {
 		String name = annotation.provider();
 		Provider provider = this.providers.find(name);
 		if (provider != null) {
-			return provider;
+			return this.providers.use(name);
 		}
 		if (this.strict) {
 			throw new InvalidLlmRetryException(method, "provider", name,
 					"names a provider that is not configured: known are " + this.providers.names(),
-					"Add llm.resilience.providers." + name + ", use one of the known names, or set "
-							+ "llm.resilience.strict=false to make such calls under 'default'.");
+					"Use one of the known names, add an entry to llm.resilience.providers (its name has to be a short "
+							+ "kebab-case word), or set llm.resilience.strict=false to make such calls under "
+							+ "'default'.");
 		}
-		return this.providers.get("default");
+		return this.providers.use("default");
 	}
 
 	private CallOptions options(LlmRetry annotation, Method method, Provider provider) {
@@ -127,15 +131,27 @@ public final class MethodPlans {
 			return inherited;
 		}
 		String action = "Use a duration above zero such as \"500ms\", \"30s\" or \"5m\", or \"\" to inherit.";
-		Duration duration;
+		String resolved;
 		try {
-			duration = DurationStyle.detectAndParse(this.placeholders.apply(value));
+			resolved = this.placeholders.apply(value);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new InvalidLlmRetryException(method, attribute, value, "is not a duration", action);
+			throw new InvalidLlmRetryException(method, attribute, value, "holds a placeholder that nothing resolves",
+					"Set the property that it names, or give it a default such as \"${my.timeout:30s}\".");
+		}
+		String text = resolved.equals(value) ? "" : "resolves to \"" + resolved + "\", which ";
+		Duration duration;
+		try {
+			duration = DurationStyle.detectAndParse(resolved);
+		}
+		catch (IllegalArgumentException | ArithmeticException ex) {
+			throw new InvalidLlmRetryException(method, attribute, value, text + "is not a duration", action);
 		}
 		if (duration.isNegative() || duration.isZero()) {
-			throw new InvalidLlmRetryException(method, attribute, value, "is not above zero", action);
+			throw new InvalidLlmRetryException(method, attribute, value, text + "is not above zero", action);
+		}
+		if (duration.compareTo(LONGEST) > 0) {
+			throw new InvalidLlmRetryException(method, attribute, value, text + "is longer than 100 years", action);
 		}
 		return duration;
 	}

@@ -3,6 +3,7 @@ package dev.llmresilience.autoconfigure;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +47,7 @@ final class BindFailureAnalyzer extends AbstractFailureAnalyzer<BindException> i
 
 	private static String allowed(Class<?> type) {
 		if (type == Duration.class) {
-			return "a duration, such as 500ms, 30s or 5m";
+			return "a duration: a number and ns, us, ms, s, m, h or d, such as 500ms, 30s or 5m";
 		}
 		if (type.isEnum()) {
 			return "one of " + Arrays.stream(type.getEnumConstants())
@@ -58,6 +59,9 @@ final class BindFailureAnalyzer extends AbstractFailureAnalyzer<BindException> i
 		}
 		if (type == Integer.class || type == int.class) {
 			return "a whole number";
+		}
+		if (type.isRecord() || type == Map.class) {
+			return "a group of properties, each with a name of its own below this one";
 		}
 		return (type == Double.class) ? "a number" : "a value of type " + type.getSimpleName();
 	}

@@ -21,11 +21,22 @@ class InvalidPropertyException extends IllegalStateException {
 	private final String action;
 
 	InvalidPropertyException(String property, @Nullable Object value, String reason, String action) {
-		super(property + " = " + value + ": " + reason);
+		super(property + ((value != null) ? " = " + value : "") + ": " + reason);
 		this.property = property;
 		this.value = (value != null) ? value.toString() : null;
 		this.reason = reason;
 		this.action = action;
+	}
+
+	/**
+	 * A provider entry that cannot work, whatever its properties.
+	 * @param name the name of the entry
+	 * @param reason what is wrong
+	 * @param action what to do
+	 * @return the exception
+	 */
+	static InvalidPropertyException ofProvider(String name, String reason, String action) {
+		return new InvalidPropertyException(ProviderNames.PROVIDERS + "." + name, null, reason, action);
 	}
 
 	String property() {

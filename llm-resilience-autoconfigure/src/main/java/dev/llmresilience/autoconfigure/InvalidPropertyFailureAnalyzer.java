@@ -6,6 +6,7 @@ import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.env.Environment;
@@ -24,11 +25,14 @@ final class InvalidPropertyFailureAnalyzer extends AbstractFailureAnalyzer<Inval
 	@Override
 	protected FailureAnalysis analyze(Throwable rootFailure, InvalidPropertyException cause) {
 		StringBuilder text = new StringBuilder("A property of llm.resilience cannot work:\n\n");
+		ConfigurationProperty property = find(ConfigurationPropertyName.adapt(cause.property(), '.'));
 		text.append("    Property: ").append(cause.property()).append('\n');
 		if (cause.value() != null) {
-			text.append("    Value: \"").append(cause.value()).append("\"\n");
+			// As it was written, not as it was read: -5s and not PT-5S.
+			text.append("    Value: \"")
+				.append((property != null) ? property.getValue() : cause.value())
+				.append("\"\n");
 		}
-		ConfigurationProperty property = find(cause.property());
 		if (property != null && property.getOrigin() != null) {
 			text.append("    Origin: ").append(property.getOrigin()).append('\n');
 		}
@@ -36,12 +40,16 @@ final class InvalidPropertyFailureAnalyzer extends AbstractFailureAnalyzer<Inval
 		return new FailureAnalysis(text.toString(), cause.action(), cause);
 	}
 
-	private @Nullable ConfigurationProperty find(String name) {
-		if (!ConfigurationPropertyName.isValid(name)) {
-			return null;
-		}
+	private @Nullable ConfigurationProperty find(ConfigurationPropertyName name) {
 		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(this.environment)) {
-			ConfigurationProperty property = source.getConfigurationProperty(ConfigurationPropertyName.of(name));
+			ConfigurationProperty property = source.getConfigurationProperty(name);
+			if (property == null && source instanceof IterableConfigurationPropertySource iterable) {
+				property = iterable.stream()
+					.filter(name::isAncestorOf)
+					.findFirst()
+					.map(source::getConfigurationProperty)
+					.orElse(null);
+			}
 			if (property != null) {
 				return property;
 			}

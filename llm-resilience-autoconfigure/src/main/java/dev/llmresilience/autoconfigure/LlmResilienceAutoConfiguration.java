@@ -1,10 +1,6 @@
 package dev.llmresilience.autoconfigure;
 
 import dev.llmresilience.LlmResilience;
-import dev.llmresilience.aop.LlmRetryAspect;
-import dev.llmresilience.aop.LlmRetryMethods;
-import dev.llmresilience.aop.LlmRetryPointcut;
-import dev.llmresilience.aop.MethodPlans;
 import dev.llmresilience.engine.BlockingDriver;
 import dev.llmresilience.engine.CallEngine;
 import dev.llmresilience.engine.DefaultLlmResilience;
@@ -14,25 +10,22 @@ import dev.llmresilience.failure.FailureClassifier;
 import dev.llmresilience.time.SystemTimeSource;
 import dev.llmresilience.time.TimeSource;
 
-import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Role;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 
 /**
  * Auto-configuration of protected calls: the advice for annotated methods, the
- * programmatic twin, and what both share.
+ * programmatic twin, and what both share. With {@code llm.resilience.enabled=false} all
+ * beans that an application may inject are still there, but no call is protected.
  */
 @AutoConfiguration
-@ConditionalOnBooleanProperty(name = "llm.resilience.enabled", matchIfMissing = true)
+@Import(LlmRetryConfiguration.class)
 @EnableConfigurationProperties(LlmResilienceProperties.class)
 public final class LlmResilienceAutoConfiguration {
 
@@ -40,25 +33,8 @@ public final class LlmResilienceAutoConfiguration {
 	}
 
 	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LlmRetryPointcut llmRetryPointcut() {
-		return new LlmRetryPointcut();
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LlmRetryAspect llmRetryAspect(ObjectProvider<MethodPlans> plans, ObjectProvider<BlockingDriver> driver) {
-		return new LlmRetryAspect(plans::getObject, driver::getObject);
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static DefaultPointcutAdvisor llmRetryAdvisor(LlmRetryPointcut pointcut, LlmRetryAspect aspect,
-			Environment environment) {
-		DefaultPointcutAdvisor advisor = new DefaultPointcutAdvisor(pointcut, aspect);
-		advisor.setOrder(environment.getProperty("llm.resilience.aspect.order", Integer.class,
-				LlmResilienceProperties.Aspect.DEFAULT_ORDER));
-		return advisor;
+	static EmptyGroups llmEmptyGroups() {
+		return new EmptyGroups();
 	}
 
 	@Bean
@@ -72,21 +48,26 @@ public final class LlmResilienceAutoConfiguration {
 		return new SystemTimeSource();
 	}
 
+	/**
+	 * Asks the application's own classifiers first, in their order.
+	 */
 	@Bean
-	@ConditionalOnMissingBean(FailureClassifier.class)
-	DefaultFailureClassifier llmFailureClassifier() {
-		return new DefaultFailureClassifier();
+	@ConditionalOnMissingBean
+	DefaultFailureClassifier llmFailureClassifier(ObjectProvider<FailureClassifier> classifiers) {
+		return new DefaultFailureClassifier(
+				classifiers.orderedStream((type) -> type != DefaultFailureClassifier.class).toList());
 	}
 
 	@Bean
 	Providers llmProviders(LlmResilienceProperties properties, Environment environment, TimeSource time,
 			ApplicationEventPublisher publisher) {
 		new PropertyNames().check(environment);
-		return new Providers(ProviderSettingsFactory.create(properties), time, new GuardEvents(publisher));
+		return new Providers(ProviderSettingsFactory.create(ProviderNames.spelled(properties.providers(), environment)),
+				time, new GuardEvents(publisher));
 	}
 
 	@Bean
-	CallEngine llmCallEngine(TimeSource time, FailureClassifier classifier) {
+	CallEngine llmCallEngine(TimeSource time, DefaultFailureClassifier classifier) {
 		return new CallEngine(time, classifier);
 	}
 
@@ -96,20 +77,9 @@ public final class LlmResilienceAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean(LlmResilience.class)
-	DefaultLlmResilience llmResilience(Providers providers, BlockingDriver driver) {
-		return new DefaultLlmResilience(providers, driver);
-	}
-
-	@Bean
-	MethodPlans llmMethodPlans(Providers providers, Environment environment, LlmResilienceProperties properties) {
-		return new MethodPlans(providers, environment::resolveRequiredPlaceholders, properties.strict());
-	}
-
-	@Bean
-	LlmRetryMethods llmRetryMethods(LlmRetryPointcut pointcut, MethodPlans plans,
-			ConfigurableListableBeanFactory beanFactory) {
-		return new LlmRetryMethods(pointcut, plans, beanFactory);
+	@ConditionalOnMissingBean
+	LlmResilience llmResilience(LlmResilienceProperties properties, Providers providers, BlockingDriver driver) {
+		return properties.enabled() ? new DefaultLlmResilience(providers, driver) : new UnprotectedCalls();
 	}
 
 	@Bean

@@ -1,6 +1,7 @@
 package dev.llmresilience.autoconfigure;
 
 import java.time.Duration;
+import java.util.Locale;
 import java.util.regex.Pattern;
 
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Breaker;
@@ -28,7 +29,7 @@ final class PropertyChecks {
 
 	static void check(String name, ProviderEntry provider) {
 		if (!NAME.matcher(name).matches()) {
-			throw new InvalidPropertyException(PROVIDERS + "." + name, null,
+			throw InvalidPropertyException.ofProvider(name,
 					"'" + name + "' is not a provider name: a name is a short kebab-case word of the letters a to z, "
 							+ "digits and single hyphens, and begins with a letter",
 					"Rename the entry, for example to '" + suggestion(name)
@@ -45,9 +46,7 @@ final class PropertyChecks {
 	}
 
 	static String suggestion(String name) {
-		String plain = name.toLowerCase(java.util.Locale.ROOT)
-			.replaceAll("[^a-z0-9]+", "-")
-			.replaceAll("^[-0-9]+|-$", "");
+		String plain = name.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "-").replaceAll("^[-0-9]+|-$", "");
 		return plain.isEmpty() ? "my-model" : plain;
 	}
 

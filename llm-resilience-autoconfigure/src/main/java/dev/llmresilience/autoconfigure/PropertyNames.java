@@ -4,6 +4,7 @@ import java.lang.reflect.RecordComponent;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -18,7 +19,6 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.core.env.Environment;
-import org.springframework.core.env.StandardEnvironment;
 
 /**
  * Finds what the binder passes over in silence: properties that do not exist, and
@@ -62,21 +62,13 @@ final class PropertyNames {
 	void check(Environment environment) {
 		Map<String, String> unknown = new LinkedHashMap<>();
 		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
-			if (source instanceof IterableConfigurationPropertySource iterable && !isEnvironmentVariables(source)) {
+			if (source instanceof IterableConfigurationPropertySource iterable
+					&& !ProviderNames.isEnvironmentVariables(source)) {
 				iterable.stream().filter(PREFIX::isAncestorOf).forEach((name) -> check(name, unknown));
 			}
 		}
 		unknown.forEach((name, nearest) -> logger
 			.warn("Unknown property '" + name + "' is ignored: did you mean '" + nearest + "'?"));
-	}
-
-	/**
-	 * The names of environment variables have lost their hyphens, and with them their
-	 * meaning.
-	 */
-	private static boolean isEnvironmentVariables(ConfigurationPropertySource source) {
-		return source.getUnderlyingSource() instanceof org.springframework.core.env.PropertySource<?> underlying
-				&& underlying.getName().endsWith(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME);
 	}
 
 	private void check(ConfigurationPropertyName name, Map<String, String> unknown) {
@@ -89,11 +81,12 @@ final class PropertyNames {
 			return;
 		}
 		String property = tail(name, from + 2);
-		if (isKnown(property, this.ofProvider)) {
+		if (isGroup(name.getElement(from + 2, Form.UNIFORM), this.ofProvider)) {
+			unknown(name, property, this.ofProvider, name.chop(from + 2).toString(), unknown);
 			return;
 		}
 		for (int i = from + 3; i < name.getNumberOfElements(); i++) {
-			if (isKnown(tail(name, i), this.ofProvider)) {
+			if (isGroup(name.getElement(i, Form.UNIFORM), this.ofProvider) || isKnown(tail(name, i), this.ofProvider)) {
 				throw dotted(name, from + 1, i);
 			}
 		}
@@ -105,7 +98,7 @@ final class PropertyNames {
 		for (int i = from; i < to; i++) {
 			entry.append((i > from) ? "." : "").append(name.getElement(i, Form.ORIGINAL));
 		}
-		return new InvalidPropertyException("llm.resilience.providers." + entry, null,
+		return new InvalidPropertyException(name.toString(), null,
 				"the provider name '" + entry + "' holds a dot, which separates the parts of a property name",
 				"Rename the entry to a short kebab-case word, for example '"
 						+ PropertyChecks.suggestion(entry.toString())
@@ -121,11 +114,17 @@ final class PropertyNames {
 
 	private static boolean isKnown(String property, Set<String> known) {
 		String uniform = uniform(property);
-		return known.stream().anyMatch((candidate) -> uniform(candidate).equals(uniform));
+		return known.stream()
+			.map(PropertyNames::uniform)
+			.anyMatch((candidate) -> candidate.equals(uniform) || candidate.startsWith(uniform + "."));
+	}
+
+	private static boolean isGroup(String element, Set<String> known) {
+		return known.stream().map(PropertyNames::uniform).anyMatch((candidate) -> candidate.startsWith(element + "."));
 	}
 
 	private static String uniform(String property) {
-		return property.replace("-", "").toLowerCase(java.util.Locale.ROOT);
+		return property.replace("-", "").toLowerCase(Locale.ROOT);
 	}
 
 	private static String tail(ConfigurationPropertyName name, int from) {

@@ -1,18 +1,20 @@
 package dev.llmresilience.autoconfigure;
 
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Set;
 
+import dev.llmresilience.autoconfigure.LlmResilienceProperties.ProviderEntry;
 import dev.llmresilience.breaker.CircuitBreaker;
 import dev.llmresilience.budget.RetryBudget;
 import dev.llmresilience.limiter.RateLimiter;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.support.AutowireCandidateQualifier;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.context.properties.bind.BindHandler;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
@@ -21,11 +23,10 @@ import org.springframework.util.StringUtils;
 /**
  * Makes each provider entry's guards beans, named and qualified by the name of the entry:
  * {@code anthropicCircuitBreaker} is {@code @Qualifier("anthropic") CircuitBreaker}. A
- * guard that is switched off is no bean.
+ * guard that is switched off is no bean, and where the application has a bean of that
+ * name it keeps it.
  */
 final class ProviderGuardBeans implements BeanDefinitionRegistryPostProcessor {
-
-	private static final String PROVIDERS = "llm.resilience.providers";
 
 	private static final String DEFAULT = "default";
 
@@ -37,41 +38,50 @@ final class ProviderGuardBeans implements BeanDefinitionRegistryPostProcessor {
 
 	@Override
 	public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
-		for (String name : names()) {
+		LlmResilienceProperties properties = Binder.get(this.environment)
+			.bindOrCreate("llm.resilience", Bindable.of(LlmResilienceProperties.class),
+					new EmptyGroups().apply(BindHandler.DEFAULT));
+		Map<String, ProviderEntry> entries = new LinkedHashMap<>();
+		entries.put(DEFAULT, ProviderEntry.NOTHING);
+		entries.putAll(ProviderNames.spelled(properties.providers(), this.environment));
+		ProviderEntry defaults = entries.getOrDefault(DEFAULT, ProviderEntry.NOTHING);
+		entries.forEach((name, entry) -> {
 			register(registry, name, RateLimiter.class, "limiter");
-			if (isEnabled(name, "budget")) {
+			if (isOn(entry, defaults, (of) -> (of.budget() != null) ? of.budget().enabled() : null)) {
 				register(registry, name, RetryBudget.class, "budget");
 			}
-			if (isEnabled(name, "breaker")) {
+			if (isOn(entry, defaults, (of) -> (of.breaker() != null) ? of.breaker().enabled() : null)) {
 				register(registry, name, CircuitBreaker.class, "breaker");
 			}
-		}
+		});
 	}
 
-	private Set<String> names() {
-		Set<String> names = new LinkedHashSet<>();
-		names.add(DEFAULT);
-		Binder.get(this.environment)
-			.bind(PROVIDERS, Bindable.mapOf(String.class, Object.class))
-			.map(Map::keySet)
-			.ifBound(names::addAll);
-		return names;
-	}
-
-	private boolean isEnabled(String name, String guard) {
-		String property = PROVIDERS + ".%s." + guard + ".enabled";
-		boolean inherited = this.environment.getProperty(property.formatted(DEFAULT), Boolean.class, true);
-		return this.environment.getProperty(property.formatted(name), Boolean.class, inherited);
+	private static boolean isOn(ProviderEntry entry, ProviderEntry defaults, Switch property) {
+		Boolean own = property.of(entry);
+		Boolean on = (own != null) ? own : property.of(defaults);
+		return on == null || on;
 	}
 
 	private static void register(BeanDefinitionRegistry registry, String name, Class<?> type, String factoryMethod) {
+		String beanName = StringUtils.uncapitalize(name) + type.getSimpleName();
+		if (registry.containsBeanDefinition(beanName)) {
+			return;
+		}
 		RootBeanDefinition definition = new RootBeanDefinition();
 		definition.setTargetType(type);
 		definition.setFactoryBeanName("llmProviders");
 		definition.setFactoryMethodName(factoryMethod);
 		definition.getConstructorArgumentValues().addGenericArgumentValue(name);
 		definition.addQualifier(new AutowireCandidateQualifier(Qualifier.class, name));
-		registry.registerBeanDefinition(StringUtils.uncapitalize(name) + type.getSimpleName(), definition);
+		registry.registerBeanDefinition(beanName, definition);
+	}
+
+	/** Reads whether a guard is switched on, {@code null} where nothing says so. */
+	@FunctionalInterface
+	private interface Switch {
+
+		@Nullable Boolean of(ProviderEntry entry);
+
 	}
 
 }

@@ -36,14 +36,14 @@ final class ProviderSettingsFactory {
 
 	/**
 	 * Checks the configuration and fills it in.
-	 * @param properties the configuration
+	 * @param providers the entries
 	 * @return the settings of all entries, {@code default} always among them
 	 * @throws InvalidPropertyException if a value is not allowed
 	 */
-	static List<ProviderSettings> create(LlmResilienceProperties properties) {
+	static List<ProviderSettings> create(Map<String, LlmResilienceProperties.ProviderEntry> providers) {
 		Map<String, LlmResilienceProperties.ProviderEntry> entries = new LinkedHashMap<>();
 		entries.put(DEFAULT, LlmResilienceProperties.ProviderEntry.NOTHING);
-		entries.putAll(properties.providers());
+		entries.putAll(providers);
 		checkCollisions(entries);
 		entries.forEach(PropertyChecks::check);
 		LlmResilienceProperties.ProviderEntry defaults = entries.getOrDefault(DEFAULT,
@@ -60,10 +60,9 @@ final class ProviderSettingsFactory {
 	private static void checkCollisions(Map<String, LlmResilienceProperties.ProviderEntry> entries) {
 		Map<String, String> seen = new LinkedHashMap<>();
 		for (String name : entries.keySet()) {
-			String other = seen.put(name.toLowerCase(Locale.ROOT).replaceAll("[-_]", ""), name);
+			String other = seen.put(ProviderNames.uniform(name), name);
 			if (other != null) {
-				throw new InvalidPropertyException("llm.resilience.providers." + name, null, "the provider names '"
-						+ other + "' and '" + name
+				throw InvalidPropertyException.ofProvider(name, "the provider names '" + other + "' and '" + name
 						+ "' differ only in case, hyphens or underscores, and properties cannot tell them apart",
 						"Rename one of them, or remove it if it was meant to be the other.");
 			}

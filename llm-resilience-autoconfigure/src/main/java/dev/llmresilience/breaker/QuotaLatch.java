@@ -126,7 +126,7 @@ public final class QuotaLatch {
 	}
 
 	private Instant at(Latched latched) {
-		return this.time.now().plusNanos(latched.nextProbe - this.time.nanoTime());
+		return Instants.later(this.time, latched.nextProbe);
 	}
 
 	/**

@@ -1,7 +1,5 @@
 package dev.llmresilience.engine;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -30,32 +28,11 @@ import org.jspecify.annotations.Nullable;
  * attempt {@link #succeeded} or {@link #failed}. On a way out between leave and permit it
  * tells the guards to {@link Guards#abandon abandon}.
  * <p>
- * Belongs to the driver that makes the call, except for the attempt's state, which the
- * {@link AttemptWatch} changes too.
+ * Belongs to the driver that makes the call.
  */
 final class Call extends LlmCall {
 
 	private static final int MAX_DEPTH = 32;
-
-	private static final int IDLE = 0;
-
-	private static final int RUNNING = 1;
-
-	/** The watch has claimed the attempt and is about to interrupt its thread. */
-	private static final int EXPIRING = 2;
-
-	private static final int EXPIRED = 3;
-
-	private static final VarHandle STATE;
-
-	static {
-		try {
-			STATE = MethodHandles.lookup().findVarHandle(Call.class, "state", int.class);
-		}
-		catch (ReflectiveOperationException ex) {
-			throw new ExceptionInInitializerError(ex);
-		}
-	}
 
 	private final CallEngine engine;
 
@@ -69,15 +46,11 @@ final class Call extends LlmCall {
 
 	private final long deadline;
 
-	private volatile int state;
-
-	private @Nullable Thread thread;
-
 	private int attempt;
 
 	private long attemptStart;
 
-	private volatile long expiresAt;
+	private @Nullable RunningAttempt running;
 
 	private volatile boolean sideEffect;
 
@@ -118,10 +91,6 @@ final class Call extends LlmCall {
 		return this.guards;
 	}
 
-	long expiresAt() {
-		return this.expiresAt;
-	}
-
 	boolean isRetry() {
 		return this.failures != null;
 	}
@@ -149,28 +118,7 @@ final class Call extends LlmCall {
 		this.attempt++;
 		this.attemptStart = now;
 		long expiry = now + this.options.attemptTimeoutNanos(this.attempt);
-		this.expiresAt = (expiry - this.deadline < 0) ? expiry : this.deadline;
-		this.thread = Thread.currentThread();
-		this.state = RUNNING;
-		this.engine.watch().begin(this, this.expiresAt);
-	}
-
-	/**
-	 * Interrupts the attempt if its time is over. Called by the watch.
-	 * @param now the monotonic clock
-	 */
-	void expire(long now) {
-		if (!STATE.compareAndSet(this, RUNNING, EXPIRING)) {
-			return;
-		}
-		// Only now is it certain that it is not the next attempt already.
-		Thread thread = this.thread;
-		if (thread == null || this.expiresAt - now > 0) {
-			this.state = RUNNING;
-			return;
-		}
-		this.engine.time().interrupt(thread);
-		this.state = EXPIRED;
+		this.running = this.engine.watch().begin((expiry - this.deadline < 0) ? expiry : this.deadline);
 	}
 
 	/**
@@ -178,20 +126,9 @@ final class Call extends LlmCall {
 	 * @return whether its time was over
 	 */
 	private boolean end() {
-		this.engine.watch().end(this);
-		while (!STATE.compareAndSet(this, RUNNING, IDLE)) {
-			if (this.state == EXPIRED) {
-				return takeBackInterrupt();
-			}
-			Thread.onSpinWait();
-		}
-		return false;
-	}
-
-	private boolean takeBackInterrupt() {
-		Thread.interrupted();
-		this.state = IDLE;
-		return true;
+		RunningAttempt running = this.running;
+		this.running = null;
+		return running != null && this.engine.watch().end(running);
 	}
 
 	/**
@@ -292,7 +229,7 @@ final class Call extends LlmCall {
 	Throwable giveUp(GiveUp giveUp) {
 		Duration hint = giveUp.hint();
 		Instant retryAt = (giveUp.reason() == GiveUpReason.BREAKER) ? this.guards.nextTrialAt()
-				: (hint != null) ? this.engine.time().now().plus(hint) : failures().resetAt();
+				: (hint != null) ? this.engine.time().now().plus(hint) : this.guards.quotaRetryAt();
 		return end(failures().lastThrown(), giveUp.reason(), retryAt);
 	}
 
@@ -377,59 +314,6 @@ final class Call extends LlmCall {
 	@Override
 	public void sideEffect() {
 		this.sideEffect = true;
-	}
-
-	/** What only a call that failed at least once has to remember. */
-	private static final class Failures {
-
-		final AttemptHistory history = new AttemptHistory();
-
-		final List<Attempt> attempts = new ArrayList<>();
-
-		@Nullable LlmFailure last;
-
-		@Nullable Throwable thrown;
-
-		/** Whether the caller, or the application, has gone away. */
-		boolean gone;
-
-		private Duration wait = Duration.ZERO;
-
-		void add(Throwable thrown, @Nullable LlmFailure failure) {
-			this.thrown = thrown;
-			this.last = failure;
-			if (failure != null) {
-				this.attempts.add(new Attempt(failure.kind(), failure.status(), failure.code(), this.wait));
-			}
-		}
-
-		void addUnjudged(Throwable thrown) {
-			if (this.thrown != thrown) {
-				add(thrown, LlmFailure.of(FailureKind.APPLICATION));
-			}
-		}
-
-		void retrying(Retry retry) {
-			this.history.retrying(retry);
-			this.wait = Duration.ofNanos(retry.delayNanos());
-		}
-
-		@Nullable Throwable lastThrownOrNull() {
-			return this.thrown;
-		}
-
-		Throwable lastThrown() {
-			Throwable thrown = this.thrown;
-			if (thrown == null) {
-				throw new IllegalStateException("No attempt has failed");
-			}
-			return thrown;
-		}
-
-		@Nullable Instant resetAt() {
-			return (this.last != null) ? this.last.resetAt() : null;
-		}
-
 	}
 
 }

@@ -269,6 +269,13 @@ final class Guards {
 		}
 	}
 
+	/** When calls make sense again after a quota was found exhausted, if one was. */
+	@Nullable Instant quotaRetryAt() {
+		QuotaLatch latched = this.provider.accountQuota().isLatched() ? this.provider.accountQuota()
+				: this.provider.quota();
+		return (latched.resetAt() != null) ? latched.resetAt() : latched.nextProbeAt();
+	}
+
 	@Nullable Instant nextTrialAt() {
 		CircuitBreaker breaker = this.provider.breaker();
 		return (breaker != null) ? breaker.nextTrialAt() : null;

@@ -305,12 +305,12 @@ class BlockingDriverTests {
 	void anAttemptThatIsNotOverItsTimeIsNotInterruptedByALateWatch() {
 		this.simulation.with("p");
 		Caller<String> caller = this.simulation.run(() -> {
-			Call call = new Call(this.simulation.engine(), this.simulation.providers().get("p"),
-					this.simulation.options("p"), null);
-			call.begin(this.simulation.time.nanoTime());
-			call.expire(this.simulation.time.nanoTime());
+			AttemptWatch watch = this.simulation.engine().watch();
+			long now = this.simulation.time.nanoTime();
+			RunningAttempt attempt = watch.begin(now + 1);
+			attempt.expire(now, this.simulation.time);
 			boolean interrupted = Thread.currentThread().isInterrupted();
-			call.succeeded();
+			watch.end(attempt);
 			return "interrupted: " + interrupted;
 		});
 		assertThat(caller.result()).isEqualTo("interrupted: false");

@@ -1,0 +1,65 @@
+package dev.llmresilience.autoconfigure;
+
+import dev.llmresilience.aop.LlmRetryAspect;
+import dev.llmresilience.aop.LlmRetryMethods;
+import dev.llmresilience.aop.LlmRetryPointcut;
+import dev.llmresilience.aop.MethodPlans;
+import dev.llmresilience.engine.BlockingDriver;
+import dev.llmresilience.engine.Providers;
+
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+
+/**
+ * The advice for annotated methods. Not there when calls are not to be protected.
+ */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnBooleanProperty(name = "llm.resilience.enabled", matchIfMissing = true)
+class LlmRetryConfiguration {
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LlmRetryPointcut llmRetryPointcut() {
+		return new LlmRetryPointcut();
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LlmRetryAspect llmRetryAspect(ObjectProvider<MethodPlans> plans, ObjectProvider<BlockingDriver> driver) {
+		return new LlmRetryAspect(plans::getObject, driver::getObject);
+	}
+
+	/**
+	 * Reads its order from the environment, because the properties are a bean like any
+	 * other and must not be created so early.
+	 */
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static DefaultPointcutAdvisor llmRetryAdvisor(LlmRetryPointcut pointcut, LlmRetryAspect aspect,
+			Environment environment) {
+		DefaultPointcutAdvisor advisor = new DefaultPointcutAdvisor(pointcut, aspect);
+		advisor.setOrder(LlmResilienceProperties.Aspect.DEFAULT_ORDER);
+		Binder.get(environment).bind("llm.resilience.aspect.order", Integer.class).ifBound(advisor::setOrder);
+		return advisor;
+	}
+
+	@Bean
+	MethodPlans llmMethodPlans(Providers providers, Environment environment, LlmResilienceProperties properties) {
+		return new MethodPlans(providers, environment::resolveRequiredPlaceholders, properties.strict());
+	}
+
+	@Bean
+	LlmRetryMethods llmRetryMethods(LlmRetryPointcut pointcut, MethodPlans plans,
+			ConfigurableListableBeanFactory beanFactory) {
+		return new LlmRetryMethods(pointcut, plans, beanFactory);
+	}
+
+}

@@ -1,0 +1,280 @@
+package dev.llmresilience.architecture;
+
+import java.time.Clock;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.OffsetDateTime;
+import java.time.ZonedDateTime;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaMethod;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import com.tngtech.archunit.library.Architectures.LayeredArchitecture;
+import dev.llmresilience.LlmRetry;
+import org.jspecify.annotations.NullMarked;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.context.annotation.Bean;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMethods;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+/**
+ * The house and its rules: which package may know which, and what nobody may do.
+ */
+@AnalyzeClasses(packages = "dev.llmresilience", importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTests {
+
+	private static final String ROOT = "dev.llmresilience";
+
+	/** From the roof down. Packages of one floor do not know each other. */
+	private static final List<List<String>> FLOORS = List.of(List.of("autoconfigure"), List.of("actuate", "metrics"),
+			List.of("aop"), List.of("http"), List.of("redis"), List.of("engine"),
+			List.of("breaker", "limiter", "budget"), List.of("policy"), List.of("failure"), List.of(""),
+			List.of("time"));
+
+	@ArchTest
+	static final ArchRule arrowsPointDown = floors();
+
+	@ArchTest
+	static final ArchRule packagesFormNoCycles = slices().matching(ROOT + ".(*)..").should().beFreeOfCycles();
+
+	@ArchTest
+	static final ArchRule virtualTimeKnowsTheSeamOnly = noClasses().that()
+		.resideInAPackage(ROOT + ".test..")
+		.should()
+		.dependOnClassesThat(inOurPackagesOtherThan("test", "time"));
+
+	@ArchTest
+	static final ArchRule nobodyShipsOnVirtualTime = noClasses().that()
+		.resideOutsideOfPackage(ROOT + ".test..")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage(ROOT + ".test..");
+
+	@ArchTest
+	static final ArchRule everyPackageHasAFloor = classes().should(resideOnAFloor());
+
+	@ArchTest
+	static final ArchRule timeAndChanceComeThroughTheSeam = noClasses().that()
+		.resideOutsideOfPackages(ROOT + ".time..", ROOT + ".test..")
+		.should()
+		.callMethod(System.class, "nanoTime")
+		.orShould()
+		.callMethod(System.class, "currentTimeMillis")
+		.orShould()
+		.callMethod(Instant.class, "now")
+		.orShould()
+		.callMethod(LocalDateTime.class, "now")
+		.orShould()
+		.callMethod(OffsetDateTime.class, "now")
+		.orShould()
+		.callMethod(ZonedDateTime.class, "now")
+		.orShould()
+		.callMethod(Math.class, "random")
+		.orShould()
+		.callMethod(Thread.class, "sleep", long.class)
+		.orShould()
+		.callMethod(Thread.class, "sleep", long.class, int.class)
+		.orShould()
+		.dependOnClassesThat()
+		.belongToAnyOf(ThreadLocalRandom.class, Random.class, Clock.class);
+
+	@ArchTest
+	static final ArchRule noMethodIsSynchronized = noMethods().should().haveModifier(JavaModifier.SYNCHRONIZED);
+
+	@ArchTest
+	static final ArchRule nobodyWaitsOnAMonitor = noClasses().should()
+		.callMethod(Object.class, "wait")
+		.orShould()
+		.callMethod(Object.class, "wait", long.class)
+		.orShould()
+		.callMethod(Object.class, "notifyAll");
+
+	@ArchTest
+	static final ArchRule springWebIsNamedInItsReaderOnly = namedOnlyIn("org.springframework.web..",
+			ROOT + ".failure.SpringWebReader");
+
+	@ArchTest
+	static final ArchRule springHttpIsNamedInItsReaderOnly = namedOnlyIn("org.springframework.http..",
+			ROOT + ".failure.SpringWebReader");
+
+	@ArchTest
+	static final ArchRule anthropicIsNamedInItsReaderOnly = namedOnlyIn("com.anthropic..",
+			ROOT + ".failure.AnthropicReader");
+
+	@ArchTest
+	static final ArchRule openAiIsNamedInItsReaderOnly = namedOnlyIn("com.openai..", ROOT + ".failure.OpenAiReader");
+
+	@ArchTest
+	static final ArchRule transactionsAreNamedInOneClassOnly = namedOnlyIn("org.springframework.transaction..",
+			ROOT + ".aop.OpenTransactions");
+
+	@ArchTest
+	static final ArchRule reactorIsNotNamedYet = noClasses().should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("reactor..", "org.reactivestreams..");
+
+	@ArchTest
+	static final ArchRule actuatorIsNamedByTheEndpointsOnly = noClasses().that()
+		.resideOutsideOfPackage(ROOT + ".actuate..")
+		.and()
+		.doNotHaveFullyQualifiedName(ROOT + ".autoconfigure.LlmBreakersEndpointAutoConfiguration")
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("org.springframework.boot.actuate..", "org.springframework.boot.health..");
+
+	@ArchTest
+	static final ArchRule aspectjIsNotNamed = noClasses().should()
+		.dependOnClassesThat()
+		.resideInAPackage("org.aspectj..");
+
+	@ArchTest
+	static final ArchRule belowTheAdviceNobodyKnowsSpringsContainer = noClasses().that()
+		.resideInAnyPackage(ROOT, ROOT + ".engine..", ROOT + ".breaker..", ROOT + ".limiter..", ROOT + ".budget..",
+				ROOT + ".policy..", ROOT + ".failure..", ROOT + ".time..", ROOT + ".test..")
+		.and(DescribedPredicate.not(DescribedPredicate.describe("are the annotation", LlmRetryIs::theAnnotation)))
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("org.springframework.boot..", "org.springframework.context..",
+				"org.springframework.beans..", "org.springframework.aop..");
+
+	@ArchTest
+	static final ArchRule everyPackageIsNullMarked = classes().that()
+		.haveSimpleName("package-info")
+		.should()
+		.beAnnotatedWith(NullMarked.class);
+
+	@ArchTest
+	static final ArchRule everyPackageSaysWhatItHolds = classes().should(haveAPackageInfo());
+
+	@ArchTest
+	static final ArchRule autoConfigurationsArePublicAndFinal = classes().that()
+		.areAnnotatedWith(AutoConfiguration.class)
+		.should()
+		.bePublic()
+		.andShould()
+		.haveModifier(JavaModifier.FINAL)
+		.andShould()
+		.haveSimpleNameEndingWith("AutoConfiguration")
+		.andShould()
+		.resideInAPackage(ROOT + ".autoconfigure..")
+		.andShould(haveNoPublicMembers());
+
+	@ArchTest
+	static final ArchRule beanMethodsAreNotForTheOutside = methods().that()
+		.areAnnotatedWith(Bean.class)
+		.should()
+		.notBePublic()
+		.andShould()
+		.notBePrivate();
+
+	private static LayeredArchitecture floors() {
+		LayeredArchitecture house = layeredArchitecture().consideringOnlyDependenciesInLayers();
+		for (String name : FLOORS.stream().flatMap(List::stream).toList()) {
+			house = house.optionalLayer(layer(name)).definedBy(name.isEmpty() ? ROOT : ROOT + "." + name + "..");
+		}
+		for (int i = 0; i < FLOORS.size(); i++) {
+			String[] above = FLOORS.subList(0, i)
+				.stream()
+				.flatMap(List::stream)
+				.map(ArchitectureTests::layer)
+				.toArray(String[]::new);
+			for (String name : FLOORS.get(i)) {
+				house = (above.length > 0) ? house.whereLayer(layer(name)).mayOnlyBeAccessedByLayers(above)
+						: house.whereLayer(layer(name)).mayNotBeAccessedByAnyLayer();
+			}
+		}
+		return house;
+	}
+
+	private static String layer(String name) {
+		return name.isEmpty() ? "root" : name;
+	}
+
+	private static ArchRule namedOnlyIn(String library, String adapter) {
+		return noClasses().that()
+			.doNotHaveFullyQualifiedName(adapter)
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage(library);
+	}
+
+	private static DescribedPredicate<JavaClass> inOurPackagesOtherThan(String... names) {
+		List<String> allowed = Stream.of(names).map((name) -> ROOT + "." + name).toList();
+		return DescribedPredicate.describe("are ours but not of " + allowed,
+				(type) -> type.getPackageName().startsWith(ROOT) && !allowed.contains(type.getPackageName()));
+	}
+
+	private static ArchCondition<JavaClass> resideOnAFloor() {
+		List<String> packages = Stream.concat(Stream.of("test"), FLOORS.stream().flatMap(List::stream))
+			.map((name) -> name.isEmpty() ? ROOT : ROOT + "." + name)
+			.toList();
+		return new ArchCondition<>("reside on a floor of the house") {
+
+			@Override
+			public void check(JavaClass type, ConditionEvents events) {
+				if (!packages.contains(type.getPackageName())) {
+					events.add(SimpleConditionEvent.violated(type, type.getName() + " is in a package of no floor"));
+				}
+			}
+
+		};
+	}
+
+	private static ArchCondition<JavaClass> haveAPackageInfo() {
+		return new ArchCondition<>("be in a package with a package-info") {
+
+			@Override
+			public void check(JavaClass type, ConditionEvents events) {
+				if (!type.getPackage().isAnnotatedWith(NullMarked.class)) {
+					events.add(SimpleConditionEvent.violated(type, type.getPackageName() + " is not @NullMarked"));
+				}
+			}
+
+		};
+	}
+
+	private static ArchCondition<JavaClass> haveNoPublicMembers() {
+		return new ArchCondition<>("have no public members") {
+
+			@Override
+			public void check(JavaClass type, ConditionEvents events) {
+				for (JavaCodeUnit unit : type.getCodeUnits()) {
+					if (unit.getModifiers().contains(JavaModifier.PUBLIC) && !(unit instanceof JavaMethod method
+							&& method.getModifiers().contains(JavaModifier.BRIDGE))) {
+						events.add(SimpleConditionEvent.violated(unit, unit.getFullName() + " is public"));
+					}
+				}
+			}
+
+		};
+	}
+
+	/** The annotation names Spring's, which is all the engine's side of it needs. */
+	private static final class LlmRetryIs {
+
+		static boolean theAnnotation(JavaClass type) {
+			return type.isEquivalentTo(LlmRetry.class);
+		}
+
+	}
+
+}

@@ -33,6 +33,17 @@ class PacedBurstSimulationTests {
 	}
 
 	@Test
+	void callsThatComeOverTimeAndMostlyNeedNotQueueAreSeldomRejected() {
+		Rush rush = new Rush(120, 10, 20, Duration.ofSeconds(10), Duration.ofMillis(45), Duration.ofMillis(45));
+		LimiterSettings limiter = LimiterSettings.DEFAULTS.withRate(600.0, 20);
+		Outcomes outcomes = rush.run("120 calls over 10 s, limiter at 10/s, burst 20", SEEDS, RetryPolicy.DEFAULTS,
+				limiter, true);
+		assertThat(outcomes.min(Outcome::answered)).isEqualTo(120);
+		assertThat(outcomes.median(Outcome::rejected)).isZero();
+		assertThat(outcomes.max(Outcome::rejected)).isLessThanOrEqualTo(2);
+	}
+
+	@Test
 	void twoHundredCallsNeedAtMostTwoRequestsMore() {
 		Rush rush = new Rush(200, 20, 5, Duration.ZERO, Duration.ofMillis(100), Duration.ofMillis(100));
 		LimiterSettings limiter = LimiterSettings.DEFAULTS.withRate(1200.0, 5);

@@ -395,14 +395,6 @@ class RateLimiterTests {
 		assertThat(this.left).hasSize(5);
 	}
 
-	@Test
-	void aCallThatNeedNotQueueHeedsTheMarginToo() {
-		RateLimiter limiter = limiter(60, 1);
-		assertThat(limiter.tryAcquire(0)).isTrue();
-		this.time.runFor(Duration.ofMillis(1040));
-		assertThat(limiter.tryAcquire(this.time.nanoTime())).isFalse();
-	}
-
 	private RateLimiter limiter(double perMinute, int burst) {
 		return new RateLimiter(LimiterSettings.DEFAULTS.withRate(perMinute, burst), this.time);
 	}

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract class LlmCall {
 
-	private static final ThreadLocal<@Nullable LlmCall> current = new ThreadLocal<>();
+	private static final ThreadLocal<Place> places = ThreadLocal.withInitial(Place::new);
 
 	/** Only the engine makes calls. */
 	protected LlmCall() {
@@ -21,15 +21,15 @@ public abstract class LlmCall {
 	 * @return the call, or {@code null} outside of one
 	 */
 	public static @Nullable LlmCall current() {
-		return current.get();
+		return places.get().call;
 	}
 
 	/**
-	 * Makes a call the current one of the calling thread.
-	 * @param call the call, or {@code null} for none
+	 * Where the calling thread keeps its current call.
+	 * @return the place, always the same for one thread
 	 */
-	protected static void bind(@Nullable LlmCall call) {
-		current.set(call);
+	protected static Place place() {
+		return places.get();
 	}
 
 	/**
@@ -55,5 +55,34 @@ public abstract class LlmCall {
 	 * a card. From then on this call is not retried, whatever fails.
 	 */
 	public abstract void sideEffect();
+
+	/**
+	 * Where one thread keeps its current call, so that entering and leaving a call looks
+	 * it up only once. Used by that thread only.
+	 */
+	protected static final class Place {
+
+		private @Nullable LlmCall call;
+
+		private Place() {
+		}
+
+		/**
+		 * Makes a call the current one.
+		 * @param call the call, or {@code null} for none
+		 */
+		public void enter(@Nullable LlmCall call) {
+			this.call = call;
+		}
+
+		/**
+		 * The current call.
+		 * @return the call, or {@code null} for none
+		 */
+		public @Nullable LlmCall current() {
+			return this.call;
+		}
+
+	}
 
 }

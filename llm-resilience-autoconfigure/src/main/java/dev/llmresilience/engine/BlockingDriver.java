@@ -1,6 +1,5 @@
 package dev.llmresilience.engine;
 
-import dev.llmresilience.LlmCall;
 import dev.llmresilience.LlmCallRefusedException;
 import dev.llmresilience.limiter.RateLimiter;
 import dev.llmresilience.limiter.Ticket;
@@ -39,10 +38,9 @@ public final class BlockingDriver {
 	 */
 	public <T extends @Nullable Object> T call(Provider provider, CallOptions options, Body<T> body,
 			@Nullable Fallback<T> fallback) throws Throwable {
-		LlmCall outer = LlmCall.current();
-		Call call = new Call(this.engine, provider, options, outer);
+		Call call = new Call(this.engine, provider, options);
 		Throwable failure;
-		Call.enter(call);
+		call.enter();
 		try {
 			return attempts(call, body);
 		}
@@ -50,7 +48,7 @@ public final class BlockingDriver {
 			failure = ex;
 		}
 		finally {
-			Call.enter(outer);
+			call.leave();
 		}
 		if (fallback == null || !call.mayFallBack()) {
 			throw failure;

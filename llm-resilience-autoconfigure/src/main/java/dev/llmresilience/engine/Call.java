@@ -38,6 +38,9 @@ final class Call extends LlmCall {
 
 	private final CallOptions options;
 
+	private final Place place;
+
+	/** The call that this one is nested in. */
 	private final @Nullable LlmCall outer;
 
 	private final Guards guards;
@@ -62,21 +65,28 @@ final class Call extends LlmCall {
 
 	private @Nullable LlmFailure nestedFailure;
 
-	Call(CallEngine engine, Provider provider, CallOptions options, @Nullable LlmCall outer) {
+	Call(CallEngine engine, Provider provider, CallOptions options) {
 		this.engine = engine;
 		this.options = options;
-		this.outer = outer;
-		this.guards = new Guards(provider, engine.time(), (outer instanceof Call call) ? call.guards : null);
+		this.place = place();
+		this.outer = this.place.current();
+		this.guards = new Guards(provider, engine.time(), (this.outer instanceof Call call) ? call.guards : null);
 		this.start = engine.time().nanoTime();
 		this.deadline = this.start + options.timeoutNanos();
 	}
 
 	/**
-	 * Makes a call the current one of the calling thread.
-	 * @param call the call, or {@code null} for none
+	 * Makes this the current call of the thread that created it.
 	 */
-	static void enter(@Nullable LlmCall call) {
-		bind(call);
+	void enter() {
+		this.place.enter(this);
+	}
+
+	/**
+	 * Makes the call around this one the current one again.
+	 */
+	void leave() {
+		this.place.enter(this.outer);
 	}
 
 	long start() {

@@ -38,14 +38,12 @@ final class ProviderGuardBeans implements BeanDefinitionRegistryPostProcessor {
 
 	@Override
 	public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
-		Map<String, ProviderEntry> configured = Binder.get(this.environment)
-			.bind("llm.resilience", Bindable.of(LlmResilienceProperties.class),
-					new EmptyGroups().apply(new IgnoreTopLevelConverterNotFoundBindHandler()))
-			.map(LlmResilienceProperties::providers)
-			.orElse(Map.of());
 		Map<String, ProviderEntry> entries = new LinkedHashMap<>();
 		entries.put(DEFAULT, ProviderEntry.NOTHING);
-		entries.putAll(ProviderNames.spelled(configured, this.environment));
+		Binder.get(this.environment)
+			.bind("llm.resilience", Bindable.of(LlmResilienceProperties.class),
+					new EmptyGroups().apply(new IgnoreTopLevelConverterNotFoundBindHandler()))
+			.ifBound((properties) -> entries.putAll(ProviderNames.spelled(properties.providers(), this.environment)));
 		ProviderEntry defaults = entries.getOrDefault(DEFAULT, ProviderEntry.NOTHING);
 		entries.forEach((name, entry) -> {
 			register(registry, name, RateLimiter.class, "limiter");

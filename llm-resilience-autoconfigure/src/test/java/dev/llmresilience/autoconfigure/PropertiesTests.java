@@ -145,12 +145,12 @@ class PropertiesTests {
 
 	@Test
 	void aLimiterThatIsOffDoesNotPace() {
-		assertThat(settings("chat", PROVIDERS + "chat.limiter.requests-per-minute", "60", PROVIDERS
-				+ "default.limiter.mode", "off")
+		assertThat(settings("chat", PROVIDERS + "chat.limiter.requests-per-minute", "60",
+				PROVIDERS + "default.limiter.mode", "off")
 			.limiter()
 			.requestsPerMinute()).isNull();
-		assertThat(settings("chat", PROVIDERS + "chat.limiter.requests-per-minute", "60", PROVIDERS
-				+ "default.limiter.mode", "off", PROVIDERS + "chat.limiter.mode", "fixed")
+		assertThat(settings("chat", PROVIDERS + "chat.limiter.requests-per-minute", "60",
+				PROVIDERS + "default.limiter.mode", "off", PROVIDERS + "chat.limiter.mode", "fixed")
 			.limiter()
 			.requestsPerMinute()).isEqualTo(60);
 	}

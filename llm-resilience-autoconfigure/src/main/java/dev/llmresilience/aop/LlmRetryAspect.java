@@ -12,6 +12,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -53,12 +54,23 @@ public final class LlmRetryAspect implements MethodInterceptor {
 	}
 
 	/**
-	 * Each attempt goes through a clone: proceeding twice would skip the advice after
+	 * An invocation is used up by proceeding: a second time it would skip the advice
+	 * after this one. So each attempt goes through a clone, unless there is none after
 	 * this one.
 	 */
-	private static Body<@Nullable Object> body(MethodInvocation invocation) {
-		return (invocation instanceof ProxyMethodInvocation proxied) ? () -> proxied.invocableClone().proceed()
-				: invocation::proceed;
+	private Body<@Nullable Object> body(MethodInvocation invocation) {
+		if (invocation instanceof ProxyMethodInvocation proxied && !isLast(proxied)) {
+			return () -> proxied.invocableClone().proceed();
+		}
+		return invocation::proceed;
+	}
+
+	private boolean isLast(ProxyMethodInvocation invocation) {
+		if (invocation.getProxy() instanceof Advised proxy) {
+			int advisors = proxy.getAdvisorCount();
+			return advisors == 1 || proxy.indexOf(this) == advisors - 1;
+		}
+		return false;
 	}
 
 	private static @Nullable Fallback<@Nullable Object> fallback(@Nullable FallbackMethod fallback,

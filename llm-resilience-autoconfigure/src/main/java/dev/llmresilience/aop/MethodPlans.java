@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.convert.DurationStyle;
-import org.springframework.core.MethodClassKey;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.util.ClassUtils;
 
@@ -36,7 +35,8 @@ public final class MethodPlans {
 
 	private final boolean strict;
 
-	private final Map<MethodClassKey, Optional<MethodPlan>> plans = new ConcurrentHashMap<>();
+	/** By class and method, so that looking one up makes no key. */
+	private final Map<Class<?>, Map<Method, Optional<MethodPlan>>> plans = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates it.
@@ -59,11 +59,11 @@ public final class MethodPlans {
 	 * @throws InvalidLlmRetryException if its annotation cannot work
 	 */
 	@Nullable MethodPlan find(Method method, Class<?> targetClass) {
-		MethodClassKey key = new MethodClassKey(method, targetClass);
-		Optional<MethodPlan> plan = this.plans.get(key);
+		Map<Method, Optional<MethodPlan>> ofClass = this.plans.get(targetClass);
+		Optional<MethodPlan> plan = (ofClass != null) ? ofClass.get(method) : null;
 		if (plan == null) {
 			plan = Optional.ofNullable(resolve(method, targetClass));
-			this.plans.put(key, plan);
+			this.plans.computeIfAbsent(targetClass, (type) -> new ConcurrentHashMap<>()).put(method, plan);
 		}
 		return plan.orElse(null);
 	}
@@ -97,7 +97,7 @@ public final class MethodPlans {
 		String name = annotation.provider();
 		Provider provider = this.providers.find(name);
 		if (provider != null) {
-			return provider;
+			return this.providers.use(name);
 		}
 		if (this.strict) {
 			throw new InvalidLlmRetryException(method, "provider", name,
@@ -106,7 +106,7 @@ public final class MethodPlans {
 							+ "at least one property below it, such as type), or set llm.resilience.strict=false to make such calls under "
 							+ "'default'.");
 		}
-		return this.providers.get("default");
+		return this.providers.use("default");
 	}
 
 	private CallOptions options(LlmRetry annotation, Method method, Provider provider) {

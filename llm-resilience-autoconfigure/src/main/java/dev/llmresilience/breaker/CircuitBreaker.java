@@ -8,6 +8,10 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 
 import dev.llmresilience.FailureKind;
+import dev.llmresilience.breaker.Generation.Closed;
+import dev.llmresilience.breaker.Generation.Forced;
+import dev.llmresilience.breaker.Generation.HalfOpen;
+import dev.llmresilience.breaker.Generation.Open;
 import dev.llmresilience.time.TimeSource;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +36,7 @@ public final class CircuitBreaker {
 
 	static {
 		try {
-			STATE = MethodHandles.lookup().findVarHandle(CircuitBreaker.class, "state", State.class);
+			STATE = MethodHandles.lookup().findVarHandle(CircuitBreaker.class, "state", Generation.class);
 		}
 		catch (ReflectiveOperationException ex) {
 			throw new ExceptionInInitializerError(ex);
@@ -49,7 +53,7 @@ public final class CircuitBreaker {
 
 	private final long slowNanos;
 
-	private volatile State state;
+	private volatile Generation state;
 
 	private final LongAdder rejected = new LongAdder();
 
@@ -70,7 +74,7 @@ public final class CircuitBreaker {
 		this.listener = listener;
 		Duration slow = settings.slowCallDuration();
 		this.slowNanos = (slow != null) ? slow.toNanos() : Long.MAX_VALUE;
-		this.state = new Closed();
+		this.state = new Closed(this, this.settings);
 	}
 
 	/**
@@ -78,7 +82,7 @@ public final class CircuitBreaker {
 	 * @return {@code true} if {@link #tryAcquire()} would refuse
 	 */
 	public boolean refuses() {
-		State current = this.state;
+		Generation current = this.state;
 		return !(current instanceof Closed) && current.refuses(this.time.nanoTime());
 	}
 
@@ -88,7 +92,7 @@ public final class CircuitBreaker {
 	 * @return {@code false} too where it depends on a trial in flight
 	 */
 	public boolean refusesUntil(long nanoTime) {
-		State current = this.state;
+		Generation current = this.state;
 		return !(current instanceof HalfOpen) && current.refuses(nanoTime);
 	}
 
@@ -106,7 +110,7 @@ public final class CircuitBreaker {
 	 */
 	public @Nullable Permit tryAcquire() {
 		while (true) {
-			State current = this.state;
+			Generation current = this.state;
 			if (current instanceof Closed closed) {
 				return closed.permit;
 			}
@@ -114,7 +118,7 @@ public final class CircuitBreaker {
 				this.rejected.increment();
 				return null;
 			}
-			State next = current.withTrial();
+			Generation next = current.withTrial(this.time.nanoTime() + this.settings.trialTimeout().toNanos());
 			if (next == current || STATE.compareAndSet(this, current, next)) {
 				if (next != current && current instanceof Open) {
 					announce(current, next);
@@ -153,46 +157,45 @@ public final class CircuitBreaker {
 	 * @return the snapshot
 	 */
 	public BreakerSnapshot snapshot() {
-		State current = this.state;
+		Generation current = this.state;
 		Instant openedAt = (current instanceof Open open) ? open.openedAt : (current instanceof HalfOpen halfOpen)
 				? halfOpen.before.openedAt
-				: (current instanceof Forced forced && forced.kind == BreakerState.FORCED_OPEN) ? forced.since : null;
+				: (current instanceof Forced forced && forced.kind() == BreakerState.FORCED_OPEN) ? forced.since : null;
 		boolean trial = current instanceof HalfOpen halfOpen && halfOpen.trialInFlight;
-		int failures = (current instanceof Closed closed) ? closed.counter.consecutive() : current.failures();
 		Instant nextTrialAt = (current instanceof Open open) ? at(open.until) : null;
-		return new BreakerSnapshot(current.kind(), failures, this.settings.failureThreshold(), openedAt, nextTrialAt,
-				trial, this.rejected.sum(), this.lastFailure);
+		return new BreakerSnapshot(current.kind(), current.failures(), this.settings.failureThreshold(), openedAt,
+				nextTrialAt, trial, this.rejected.sum(), this.lastFailure);
 	}
 
 	/**
 	 * Closes the breaker, whatever its state, and clears all counts.
 	 */
 	public void close() {
-		force(new Closed());
+		force(new Closed(this, this.settings));
 	}
 
 	/**
 	 * Opens the breaker until an operator says otherwise.
 	 */
 	public void forceOpen() {
-		force(new Forced(BreakerState.FORCED_OPEN, this.time.now()));
+		force(new Forced(this, BreakerState.FORCED_OPEN, this.time.now()));
 	}
 
 	/**
 	 * Lets all calls pass uncounted until an operator says otherwise.
 	 */
 	public void disable() {
-		force(new Forced(BreakerState.DISABLED, this.time.now()));
+		force(new Forced(this, BreakerState.DISABLED, this.time.now()));
 	}
 
-	private void force(State next) {
-		State before = (State) STATE.getAndSet(this, next);
+	private void force(Generation next) {
+		Generation before = (Generation) STATE.getAndSet(this, next);
 		if (before.kind() != next.kind()) {
 			announce(before, next);
 		}
 	}
 
-	private void onSuccess(State origin, long durationNanos) {
+	private void onSuccess(Generation origin, long durationNanos) {
 		if (durationNanos > this.slowNanos) {
 			onFailure(origin, FailureKind.TIMEOUT, 0, 0);
 		}
@@ -200,11 +203,11 @@ public final class CircuitBreaker {
 			closed.counter.success();
 		}
 		else if (origin instanceof HalfOpen) {
-			move(origin, new Closed());
+			move(origin, new Closed(this, this.settings));
 		}
 	}
 
-	private void onFailure(State origin, FailureKind kind, int status, long hintNanos) {
+	private void onFailure(Generation origin, FailureKind kind, int status, long hintNanos) {
 		if (this.state != origin || origin instanceof Forced) {
 			return;
 		}
@@ -220,19 +223,19 @@ public final class CircuitBreaker {
 		}
 	}
 
-	private void onNeutral(State origin) {
+	private void onNeutral(Generation origin) {
 		if (origin instanceof HalfOpen halfOpen) {
-			STATE.compareAndSet(this, origin, new HalfOpen(halfOpen.before, false, 0));
+			STATE.compareAndSet(this, origin, new HalfOpen(this, halfOpen.before, false, 0));
 		}
 	}
 
-	private void move(State from, State to) {
+	private void move(Generation from, Generation to) {
 		if (STATE.compareAndSet(this, from, to)) {
 			announce(from, to);
 		}
 	}
 
-	private void announce(State from, State to) {
+	private void announce(Generation from, Generation to) {
 		if (to instanceof Closed) {
 			this.rejected.reset();
 		}
@@ -246,11 +249,11 @@ public final class CircuitBreaker {
 		double doubled = this.settings.openDuration().toNanos() * Math.pow(2, times - 1.0);
 		double duration = Math.min((double) this.settings.maxOpenDuration().toNanos(), doubled);
 		long jittered = (long) (duration * (1 + OPEN_JITTER * this.time.random()));
-		return new Open(times, failures, openedAt, this.time.nanoTime() + Math.max(jittered, hintNanos));
+		return new Open(this, times, failures, openedAt, this.time.nanoTime() + Math.max(jittered, hintNanos));
 	}
 
 	private Instant at(long nanoTime) {
-		return this.time.now().plusNanos(nanoTime - this.time.nanoTime());
+		return Instants.later(this.time, nanoTime);
 	}
 
 	/**
@@ -259,9 +262,9 @@ public final class CircuitBreaker {
 	 */
 	public final class Permit {
 
-		private final State origin;
+		private final Generation origin;
 
-		private Permit(State origin) {
+		Permit(Generation origin) {
 			this.origin = origin;
 		}
 
@@ -307,138 +310,13 @@ public final class CircuitBreaker {
 			return this.origin instanceof HalfOpen;
 		}
 
-	}
-
-	/** A state is compared by identity: that makes it the generation of its permits. */
-	private abstract sealed class State permits Closed, Open, HalfOpen, Forced {
-
-		final Permit permit = new Permit(this);
-
-		abstract BreakerState kind();
-
-		abstract boolean refuses(long now);
-
-		State withTrial() {
-			return this;
-		}
-
-		int failures() {
-			return 0;
-		}
-
-	}
-
-	private final class Closed extends State {
-
-		final FailureCounter counter = new FailureCounter(CircuitBreaker.this.settings);
-
-		@Override
-		BreakerState kind() {
-			return BreakerState.CLOSED;
-		}
-
-		@Override
-		boolean refuses(long now) {
-			return false;
-		}
-
-	}
-
-	private final class Open extends State {
-
-		final int times;
-
-		final int failures;
-
-		final Instant openedAt;
-
-		final long until;
-
-		Open(int times, int failures, Instant openedAt, long until) {
-			this.times = times;
-			this.failures = failures;
-			this.openedAt = openedAt;
-			this.until = until;
-		}
-
-		@Override
-		BreakerState kind() {
-			return BreakerState.OPEN;
-		}
-
-		@Override
-		boolean refuses(long now) {
-			return now - this.until < 0;
-		}
-
-		@Override
-		State withTrial() {
-			long trialTimeout = CircuitBreaker.this.settings.trialTimeout().toNanos();
-			return new HalfOpen(this, true, CircuitBreaker.this.time.nanoTime() + trialTimeout);
-		}
-
-		@Override
-		int failures() {
-			return this.failures;
-		}
-
-	}
-
-	private final class HalfOpen extends State {
-
-		final Open before;
-
-		final boolean trialInFlight;
-
-		final long trialUntil;
-
-		HalfOpen(Open before, boolean trialInFlight, long trialUntil) {
-			this.before = before;
-			this.trialInFlight = trialInFlight;
-			this.trialUntil = trialUntil;
-		}
-
-		@Override
-		BreakerState kind() {
-			return BreakerState.HALF_OPEN;
-		}
-
-		@Override
-		boolean refuses(long now) {
-			return this.trialInFlight && now - this.trialUntil < 0;
-		}
-
-		@Override
-		State withTrial() {
-			return this.before.withTrial();
-		}
-
-		@Override
-		int failures() {
-			return this.before.failures;
-		}
-
-	}
-
-	private final class Forced extends State {
-
-		final BreakerState kind;
-
-		final Instant since;
-
-		Forced(BreakerState kind, Instant since) {
-			this.kind = kind;
-			this.since = since;
-		}
-
-		@Override
-		BreakerState kind() {
-			return this.kind;
-		}
-
-		@Override
-		boolean refuses(long now) {
-			return this.kind == BreakerState.FORCED_OPEN;
+		/**
+		 * Whether this is the trial that is in flight right now.
+		 * @return whether its outcome would still change anything
+		 */
+		public boolean holdsTrial() {
+			return this.origin instanceof HalfOpen halfOpen && halfOpen.trialInFlight
+					&& CircuitBreaker.this.state == halfOpen;
 		}
 
 	}

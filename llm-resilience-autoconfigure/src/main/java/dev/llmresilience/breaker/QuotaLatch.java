@@ -126,7 +126,7 @@ public final class QuotaLatch {
 	}
 
 	private Instant at(Latched latched) {
-		return this.time.now().plusNanos(latched.nextProbe - this.time.nanoTime());
+		return Instants.later(this.time, latched.nextProbe);
 	}
 
 	/**
@@ -138,6 +138,15 @@ public final class QuotaLatch {
 
 		private Permit(@Nullable Latched probed) {
 			this.probed = probed;
+		}
+
+		/**
+		 * Whether this is the probe that is on its way right now.
+		 * @return whether its outcome would still change anything
+		 */
+		public boolean holdsProbe() {
+			Latched probed = this.probed;
+			return probed != null && QuotaLatch.this.state.get() == probed;
 		}
 
 		/**

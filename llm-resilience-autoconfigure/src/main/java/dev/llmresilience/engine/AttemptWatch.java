@@ -1,5 +1,6 @@
 package dev.llmresilience.engine;
 
+import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
@@ -10,17 +11,25 @@ import dev.llmresilience.time.TimeSource;
  * Interrupts attempts that take longer than they may, with one timer for all of them.
  * <p>
  * Attempts of one timeout expire in the order in which they began, so the timer that is
- * set for the oldest need not be touched when another begins: an attempt costs an entry
- * in a concurrent set, not a timer. Invariant: when an attempt has been added, the timer
- * is set for its expiry or earlier. It holds because the timer task first lets go of the
- * timer and then looks at the set, and an attempt is first added and then looks at the
- * timer.
+ * set for the oldest need not be touched when another begins. An attempt costs a place in
+ * an array, not a timer. Invariant: when an attempt has begun, the timer is set for its
+ * expiry or earlier. It holds because the timer task first lets go of the timer and then
+ * looks at the places, and an attempt first claims its place and then looks at the timer;
+ * a place that is claimed but not yet running is looked at again.
  */
 final class AttemptWatch {
 
+	private static final int PLACES = 256;
+
+	/** Spreads threads whose ids follow each other over the places. */
+	private static final int SPREAD = 0x9E3779B9;
+
 	private final TimeSource time;
 
-	private final Set<Call> running = ConcurrentHashMap.newKeySet();
+	private final RunningAttempt[] places = new RunningAttempt[PLACES];
+
+	/** Attempts that found their thread's place taken. */
+	private final Set<RunningAttempt> others = ConcurrentHashMap.newKeySet();
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -30,21 +39,54 @@ final class AttemptWatch {
 
 	AttemptWatch(TimeSource time) {
 		this.time = time;
-	}
-
-	void begin(Call call, long expiresAt) {
-		this.running.add(call);
-		if (!this.armed || expiresAt - this.nextScan < 0) {
-			arm(expiresAt);
+		for (int i = 0; i < PLACES; i++) {
+			this.places[i] = new RunningAttempt();
 		}
 	}
 
-	void end(Call call) {
-		this.running.remove(call);
+	/**
+	 * Watches over an attempt on the calling thread.
+	 * @param expiresAt when its time is over, on the monotonic clock
+	 * @return the attempt, to be {@linkplain #end ended}
+	 */
+	RunningAttempt begin(long expiresAt) {
+		RunningAttempt attempt = this.places[place(Thread.currentThread())];
+		if (!attempt.claim()) {
+			attempt = new RunningAttempt();
+			attempt.claim();
+			this.others.add(attempt);
+		}
+		attempt.begin(expiresAt);
+		if (!this.armed || expiresAt - this.nextScan < 0) {
+			arm(expiresAt);
+		}
+		return attempt;
 	}
 
+	private static int place(Thread thread) {
+		return ((int) thread.getId() * SPREAD) >>> (Integer.SIZE - Integer.numberOfTrailingZeros(PLACES));
+	}
+
+	/**
+	 * Ends the watch over an attempt.
+	 * @param attempt the attempt of the calling thread
+	 * @return whether its time was over
+	 */
+	boolean end(RunningAttempt attempt) {
+		boolean expired = attempt.end();
+		if (!this.others.isEmpty()) {
+			this.others.remove(attempt);
+		}
+		return expired;
+	}
+
+	/**
+	 * How many attempts are running.
+	 * @return the number
+	 */
 	int size() {
-		return this.running.size();
+		long running = Arrays.stream(this.places).filter(RunningAttempt::isRunning).count();
+		return (int) running + this.others.size();
 	}
 
 	private void arm(long at) {
@@ -74,18 +116,26 @@ final class AttemptWatch {
 			this.lock.unlock();
 		}
 		long now = this.time.nanoTime();
-		Call next = null;
-		for (Call call : this.running) {
-			if (call.expiresAt() - now <= 0) {
-				call.expire();
-			}
-			else if (next == null || call.expiresAt() - next.expiresAt() < 0) {
-				next = call;
-			}
+		long never = now + Long.MAX_VALUE;
+		long next = never;
+		for (RunningAttempt attempt : this.places) {
+			next = scan(attempt, now, next, never);
 		}
-		if (next != null) {
-			arm(next.expiresAt());
+		for (RunningAttempt attempt : this.others) {
+			next = scan(attempt, now, next, never);
 		}
+		if (next != never) {
+			arm(next);
+		}
+	}
+
+	private long scan(RunningAttempt attempt, long now, long next, long never) {
+		long expiresAt = attempt.lookAgainAt(now, never);
+		if (expiresAt - now <= 0) {
+			attempt.expire(now, this.time);
+			return next;
+		}
+		return (expiresAt - next < 0) ? expiresAt : next;
 	}
 
 }

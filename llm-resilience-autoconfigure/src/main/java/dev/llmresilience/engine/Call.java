@@ -1,7 +1,5 @@
 package dev.llmresilience.engine;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -30,32 +28,11 @@ import org.jspecify.annotations.Nullable;
  * attempt {@link #succeeded} or {@link #failed}. On a way out between leave and permit it
  * tells the guards to {@link Guards#abandon abandon}.
  * <p>
- * Belongs to the driver that makes the call, except for the attempt's state, which the
- * {@link AttemptWatch} changes too.
+ * Belongs to the driver that makes the call.
  */
 final class Call extends LlmCall {
 
 	private static final int MAX_DEPTH = 32;
-
-	private static final int IDLE = 0;
-
-	private static final int RUNNING = 1;
-
-	/** The watch has claimed the attempt and is about to interrupt its thread. */
-	private static final int EXPIRING = 2;
-
-	private static final int EXPIRED = 3;
-
-	private static final VarHandle STATE;
-
-	static {
-		try {
-			STATE = MethodHandles.lookup().findVarHandle(Call.class, "state", int.class);
-		}
-		catch (ReflectiveOperationException ex) {
-			throw new ExceptionInInitializerError(ex);
-		}
-	}
 
 	private final CallEngine engine;
 
@@ -69,15 +46,11 @@ final class Call extends LlmCall {
 
 	private final long deadline;
 
-	private volatile int state;
-
-	private @Nullable Thread thread;
-
 	private int attempt;
 
 	private long attemptStart;
 
-	private volatile long expiresAt;
+	private @Nullable RunningAttempt running;
 
 	private volatile boolean sideEffect;
 
@@ -85,13 +58,15 @@ final class Call extends LlmCall {
 
 	private @Nullable Throwable nestedThrown;
 
+	private boolean nestedGone;
+
 	private @Nullable LlmFailure nestedFailure;
 
 	Call(CallEngine engine, Provider provider, CallOptions options, @Nullable LlmCall outer) {
 		this.engine = engine;
 		this.options = options;
 		this.outer = outer;
-		this.guards = new Guards(provider, engine.time());
+		this.guards = new Guards(provider, engine.time(), (outer instanceof Call call) ? call.guards : null);
 		this.start = engine.time().nanoTime();
 		this.deadline = this.start + options.timeoutNanos();
 	}
@@ -114,10 +89,6 @@ final class Call extends LlmCall {
 
 	Guards guards() {
 		return this.guards;
-	}
-
-	long expiresAt() {
-		return this.expiresAt;
 	}
 
 	boolean isRetry() {
@@ -147,21 +118,7 @@ final class Call extends LlmCall {
 		this.attempt++;
 		this.attemptStart = now;
 		long expiry = now + this.options.attemptTimeoutNanos(this.attempt);
-		this.expiresAt = (expiry - this.deadline < 0) ? expiry : this.deadline;
-		this.thread = Thread.currentThread();
-		this.state = RUNNING;
-		this.engine.watch().begin(this, this.expiresAt);
-	}
-
-	/**
-	 * Interrupts the attempt because its time is over. Called by the watch.
-	 */
-	void expire() {
-		Thread thread = this.thread;
-		if (thread != null && STATE.compareAndSet(this, RUNNING, EXPIRING)) {
-			this.engine.time().interrupt(thread);
-			this.state = EXPIRED;
-		}
+		this.running = this.engine.watch().begin((expiry - this.deadline < 0) ? expiry : this.deadline);
 	}
 
 	/**
@@ -169,16 +126,9 @@ final class Call extends LlmCall {
 	 * @return whether its time was over
 	 */
 	private boolean end() {
-		this.engine.watch().end(this);
-		if (STATE.compareAndSet(this, RUNNING, IDLE)) {
-			return false;
-		}
-		while (this.state == EXPIRING) {
-			Thread.onSpinWait();
-		}
-		Thread.interrupted();
-		this.state = IDLE;
-		return true;
+		RunningAttempt running = this.running;
+		this.running = null;
+		return running != null && this.engine.watch().end(running);
 	}
 
 	/**
@@ -200,8 +150,12 @@ final class Call extends LlmCall {
 			return decide(thrown, expired);
 		}
 		catch (RuntimeException | Error ex) {
+			// A judge that breaks must cost the caller neither the failure nor a permit.
 			this.guards.abandon();
-			thrown.addSuppressed(ex);
+			if (ex != thrown) {
+				thrown.addSuppressed(ex);
+			}
+			failures().addUnjudged(thrown);
 			return new GiveUp(GiveUpReason.NOT_RETRYABLE, null);
 		}
 	}
@@ -209,12 +163,19 @@ final class Call extends LlmCall {
 	private Decision decide(Throwable thrown, boolean expired) {
 		long now = this.engine.time().nanoTime();
 		Failures failures = failures();
-		if (isNested(thrown)) {
-			failures.add(thrown, this.nestedFailure);
+		Throwable nested = nested(thrown);
+		if (nested != null) {
+			boolean ours = nested == this.nestedThrown;
+			failures.add(thrown, ours ? this.nestedFailure : null);
+			failures.gone = ours ? this.nestedGone
+					: nested instanceof LlmCallRefusedException refusal && isGone(refusal.reason());
 			this.guards.abandon();
 			return new GiveUp(GiveUpReason.NESTED, null);
 		}
 		LlmFailure judged = this.engine.judge(thrown, expired, this.guards.provider(), this.options);
+		if (judged.kind() == FailureKind.CANCELLED && CallEngine.hidesInterrupt(thrown)) {
+			Thread.currentThread().interrupt();
+		}
 		LlmFailure failure = this.guards.withPacedHint(judged);
 		failures.add(thrown, failure);
 		failures.history.failed(RetryDecider.ladder(failure), now);
@@ -242,17 +203,22 @@ final class Call extends LlmCall {
 	}
 
 	/**
-	 * Whether a protected call within this one has already given up on what was thrown.
+	 * Finds what a protected call within this one has already given up on, in what was
+	 * thrown.
 	 */
-	private boolean isNested(Throwable thrown) {
+	private @Nullable Throwable nested(Throwable thrown) {
 		Throwable t = thrown;
 		for (int depth = 0; t != null && depth < MAX_DEPTH; depth++) {
 			if (t == this.nestedThrown || t instanceof LlmCallRefusedException) {
-				return true;
+				return t;
 			}
 			t = t.getCause();
 		}
-		return false;
+		return null;
+	}
+
+	private static boolean isGone(GiveUpReason reason) {
+		return reason == GiveUpReason.CANCELLED || reason == GiveUpReason.SHUTDOWN;
 	}
 
 	/**
@@ -263,7 +229,7 @@ final class Call extends LlmCall {
 	Throwable giveUp(GiveUp giveUp) {
 		Duration hint = giveUp.hint();
 		Instant retryAt = (giveUp.reason() == GiveUpReason.BREAKER) ? this.guards.nextTrialAt()
-				: (hint != null) ? this.engine.time().now().plus(hint) : failures().resetAt();
+				: (hint != null) ? this.engine.time().now().plus(hint) : this.guards.quotaRetryAt();
 		return end(failures().lastThrown(), giveUp.reason(), retryAt);
 	}
 
@@ -297,10 +263,11 @@ final class Call extends LlmCall {
 
 	private Throwable end(Throwable thrown, GiveUpReason reason, @Nullable Instant retryAt) {
 		Failures failures = failures();
-		failures.reason = reason;
+		failures.gone |= isGone(reason);
 		if (this.outer instanceof Call call) {
 			call.nestedThrown = thrown;
 			call.nestedFailure = failures.last;
+			call.nestedGone = failures.gone;
 		}
 		if (LlmCallReport.find(thrown) == null) {
 			thrown.addSuppressed(new LlmCallReport(provider(), failures.attempts, reason, retryAt));
@@ -316,8 +283,7 @@ final class Call extends LlmCall {
 	boolean mayFallBack() {
 		Failures failures = failures();
 		LlmFailure last = failures.last;
-		boolean gone = failures.reason == GiveUpReason.CANCELLED || failures.reason == GiveUpReason.SHUTDOWN;
-		return !gone && (last == null || (last.kind() != FailureKind.INVALID_REQUEST
+		return !failures.gone && (last == null || (last.kind() != FailureKind.INVALID_REQUEST
 				&& last.kind() != FailureKind.APPLICATION && last.kind() != FailureKind.CANCELLED));
 	}
 
@@ -348,52 +314,6 @@ final class Call extends LlmCall {
 	@Override
 	public void sideEffect() {
 		this.sideEffect = true;
-	}
-
-	/** What only a call that failed at least once has to remember. */
-	private static final class Failures {
-
-		final AttemptHistory history = new AttemptHistory();
-
-		final List<Attempt> attempts = new ArrayList<>();
-
-		@Nullable LlmFailure last;
-
-		@Nullable Throwable thrown;
-
-		@Nullable GiveUpReason reason;
-
-		private Duration wait = Duration.ZERO;
-
-		void add(Throwable thrown, @Nullable LlmFailure failure) {
-			this.thrown = thrown;
-			this.last = failure;
-			if (failure != null) {
-				this.attempts.add(new Attempt(failure.kind(), failure.status(), failure.code(), this.wait));
-			}
-		}
-
-		void retrying(Retry retry) {
-			this.history.retrying(retry);
-			this.wait = Duration.ofNanos(retry.delayNanos());
-		}
-
-		@Nullable Throwable lastThrownOrNull() {
-			return this.thrown;
-		}
-
-		Throwable lastThrown() {
-			Throwable thrown = this.thrown;
-			if (thrown == null) {
-				throw new IllegalStateException("No attempt has failed");
-			}
-			return thrown;
-		}
-
-		@Nullable Instant resetAt() {
-			return (this.last != null) ? this.last.resetAt() : null;
-		}
-
 	}
 
 }

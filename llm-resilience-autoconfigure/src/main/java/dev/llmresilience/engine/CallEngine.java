@@ -2,7 +2,9 @@ package dev.llmresilience.engine;
 
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.LlmFailure;
@@ -74,9 +76,30 @@ public final class CallEngine implements AutoCloseable {
 		}
 		catch (RuntimeException ex) {
 			// The failure of the call matters more than that of its judge.
-			thrown.addSuppressed(ex);
+			if (ex != thrown) {
+				thrown.addSuppressed(ex);
+			}
 		}
 		return (failure != null) ? failure : LlmFailure.of(FailureKind.APPLICATION);
+	}
+
+	/**
+	 * Whether a failure hides that the calling thread was interrupted: something wrapped
+	 * the exception that had cleared the interrupt flag. What a future wraps happened on
+	 * another thread.
+	 */
+	static boolean hidesInterrupt(Throwable thrown) {
+		Throwable t = thrown;
+		for (int depth = 0; t != null && depth < MAX_DEPTH; depth++) {
+			if (t instanceof ExecutionException || t instanceof CompletionException) {
+				return false;
+			}
+			if (t instanceof InterruptedException) {
+				return t != thrown;
+			}
+			t = t.getCause();
+		}
+		return false;
 	}
 
 	private static boolean isAny(Throwable thrown, List<Class<? extends Throwable>> types) {
@@ -102,6 +125,9 @@ public final class CallEngine implements AutoCloseable {
 	 */
 	void pause(long nanos) throws InterruptedException {
 		if (nanos <= 0) {
+			if (Thread.interrupted()) {
+				throw new InterruptedException();
+			}
 			return;
 		}
 		Waiter waiter = this.time.waiter();

@@ -25,7 +25,7 @@ public final class DefaultLlmResilience implements LlmResilience {
 
 	@Override
 	public <T> T call(String provider, Callable<T> callable) throws Exception {
-		Provider entry = this.providers.get(provider);
+		Provider entry = this.providers.use(provider);
 		try {
 			return this.driver.call(entry, entry.options(), callable::call, null);
 		}

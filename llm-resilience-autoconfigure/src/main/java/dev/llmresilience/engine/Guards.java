@@ -35,6 +35,9 @@ final class Guards {
 
 	private final TimeSource time;
 
+	/** Those of the call that this one is nested in. */
+	private final @Nullable Guards outer;
+
 	private QuotaLatch.@Nullable Permit accountQuota;
 
 	private QuotaLatch.@Nullable Permit quota;
@@ -47,9 +50,10 @@ final class Guards {
 	/** Whether the attempt under way was paid for with a budget token. */
 	private boolean tokenUsed;
 
-	Guards(Provider provider, TimeSource time) {
+	Guards(Provider provider, TimeSource time, @Nullable Guards outer) {
 		this.provider = provider;
 		this.time = time;
+		this.outer = outer;
 	}
 
 	Provider provider() {
@@ -57,19 +61,49 @@ final class Guards {
 	}
 
 	@Nullable LlmCallRefusedException admit() {
-		this.accountQuota = this.provider.accountQuota().tryAcquire();
+		this.accountQuota = acquire(this.provider.accountQuota());
 		if (this.accountQuota == null) {
 			return refuse(this.provider.accountQuota());
 		}
-		this.quota = this.provider.quota().tryAcquire();
+		this.quota = acquire(this.provider.quota());
 		if (this.quota == null) {
 			return refuse(this.provider.quota());
 		}
 		CircuitBreaker breaker = this.provider.breaker();
-		if (breaker != null && breaker.refuses()) {
+		if (breaker != null && breaker.refuses() && outerTrial(breaker) == null) {
 			breaker.onRejected();
 			abandon();
 			return Refusals.breaker(this.provider.name(), breaker);
+		}
+		return null;
+	}
+
+	private QuotaLatch.@Nullable Permit acquire(QuotaLatch latch) {
+		QuotaLatch.Permit probe = outerProbe(latch);
+		return (probe != null) ? probe : latch.tryAcquire();
+	}
+
+	/**
+	 * A nested call that meets the guards of the call around it is part of that call's
+	 * probe or trial. Refused, it could never succeed, and neither could the other.
+	 */
+	private QuotaLatch.@Nullable Permit outerProbe(QuotaLatch latch) {
+		for (Guards around = this.outer; around != null; around = around.outer) {
+			QuotaLatch.Permit permit = (around.provider.accountQuota() == latch) ? around.accountQuota
+					: (around.provider.quota() == latch) ? around.quota : null;
+			if (permit != null && permit.holdsProbe()) {
+				return permit;
+			}
+		}
+		return null;
+	}
+
+	private CircuitBreaker.@Nullable Permit outerTrial(CircuitBreaker breaker) {
+		for (Guards around = this.outer; around != null; around = around.outer) {
+			CircuitBreaker.Permit permit = (around.provider.breaker() == breaker) ? around.breaker : null;
+			if (permit != null && permit.holdsTrial()) {
+				return permit;
+			}
 		}
 		return null;
 	}
@@ -87,7 +121,8 @@ final class Guards {
 	@Nullable LlmCallRefusedException takePermit() {
 		CircuitBreaker breaker = this.provider.breaker();
 		if (breaker != null) {
-			this.breaker = breaker.tryAcquire();
+			CircuitBreaker.Permit trial = outerTrial(breaker);
+			this.breaker = (trial != null) ? trial : breaker.tryAcquire();
 			if (this.breaker == null) {
 				this.provider.limiter().giveBack();
 				abandon();
@@ -232,6 +267,13 @@ final class Guards {
 		if (budget != null) {
 			budget.release();
 		}
+	}
+
+	/** When calls make sense again after a quota was found exhausted, if one was. */
+	@Nullable Instant quotaRetryAt() {
+		QuotaLatch latched = this.provider.accountQuota().isLatched() ? this.provider.accountQuota()
+				: this.provider.quota();
+		return (latched.resetAt() != null) ? latched.resetAt() : latched.nextProbeAt();
 	}
 
 	@Nullable Instant nextTrialAt() {

@@ -32,6 +32,8 @@ public final class Provider {
 
 	private final GuardListener listener;
 
+	private volatile boolean used;
+
 	/**
 	 * Creates the guards of a provider entry.
 	 * @param settings what the entry is configured with
@@ -59,6 +61,21 @@ public final class Provider {
 			this.limiter.refuseWaiting();
 		}
 		this.listener.onTransition(transition);
+	}
+
+	void use() {
+		if (!this.used) {
+			this.used = true;
+		}
+	}
+
+	/**
+	 * Whether calls are made under this entry: a method names it, or a call did. An entry
+	 * that only others inherit from is not used.
+	 * @return whether it is
+	 */
+	public boolean isUsed() {
+		return this.used;
 	}
 
 	/**

@@ -25,6 +25,9 @@ public record ProviderSettings(String name, ProviderType type, String account, R
 		LimiterSettings limiter, @Nullable BudgetSettings budget, @Nullable BreakerSettings breaker,
 		Duration quotaCoolDown) {
 
+	/** The entry that all others inherit from. */
+	public static final String DEFAULT_NAME = "default";
+
 	/** The built-in time between the first probes. */
 	public static final Duration DEFAULT_QUOTA_COOL_DOWN = Duration.ofMinutes(5);
 

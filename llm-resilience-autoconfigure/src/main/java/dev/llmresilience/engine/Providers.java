@@ -65,6 +65,19 @@ public final class Providers implements AutoCloseable {
 	}
 
 	/**
+	 * Gets an entry to make calls under it.
+	 * @param name its name
+	 * @return the entry
+	 * @throws IllegalArgumentException if there is none of that name; the message lists
+	 * those that there are
+	 */
+	public Provider use(String name) {
+		Provider provider = get(name);
+		provider.use();
+		return provider;
+	}
+
+	/**
 	 * What paces the calls of an entry.
 	 * @param name the name of the entry
 	 * @return the limiter

@@ -19,6 +19,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Refusals {
 
+	private static final String MAX_WAIT = "limiter.max-wait";
+
+	private static final String TIMEOUT = "retry.timeout";
+
 	private Refusals() {
 	}
 
@@ -44,16 +48,25 @@ final class Refusals {
 		String limitedBy = switch (ticket.state()) {
 			case REFUSED_CLOSED -> null;
 			case REFUSED_BREAKER -> null;
-			case REFUSED_MAX_WAIT -> "limiter.max-wait";
+			case REFUSED_MAX_WAIT -> MAX_WAIT;
 			case REFUSED_MAX_WAITING -> "limiter.max-waiting";
-			case WAITING, GRANTED, LEFT, REFUSED_DEADLINE -> "retry.timeout";
+			case LEFT -> ranOutOfMaxWait(provider, ticket) ? MAX_WAIT : TIMEOUT;
+			case WAITING, GRANTED, REFUSED_DEADLINE -> TIMEOUT;
 		};
 		if (limitedBy == null) {
 			return (ticket.state() == Ticket.State.REFUSED_CLOSED) ? shutdown(name) : breaker(name, provider.breaker());
 		}
-		Duration needed = Duration.ofNanos(ticket.neededNanos());
+		// A wait that ran out turned out longer than it looked.
+		boolean ranOut = ticket.state() == Ticket.State.LEFT;
+		Duration needed = Duration
+			.ofNanos(ranOut ? Math.max(ticket.neededNanos(), ticket.patienceNanos()) : ticket.neededNanos());
 		return new RateLimitWaitException(name, needed, "llm.resilience.providers." + name + "." + limitedBy,
 				now.plus(needed));
+	}
+
+	private static boolean ranOutOfMaxWait(Provider provider, Ticket ticket) {
+		Duration maxWait = provider.settings().limiter().maxWait();
+		return maxWait != null && ticket.patienceNanos() >= maxWait.toNanos();
 	}
 
 }

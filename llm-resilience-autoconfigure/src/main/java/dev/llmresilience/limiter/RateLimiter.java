@@ -5,7 +5,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 import dev.llmresilience.limiter.Ticket.State;
@@ -22,14 +21,9 @@ import org.jspecify.annotations.Nullable;
  * come. Retries stand before newcomers, and within each of the two the order is that of
  * arrival.
  * <p>
- * The bucket is kept as the moment at which it will be full again ({@code fullAt}), the
- * way of the generic cell rate algorithm (ITU-T I.371): a call moves that moment by one
- * {@code interval}, and may leave if it then lies no further ahead than the whole
- * {@code capacity}.
- * <p>
- * Thread-safe. Invariants: {@code fullAt} is only changed by compare-and-set; queue,
- * timer, tickets and margin only under {@code lock}; whenever somebody waits, a timer is
- * set; no owner is told anything while the lock is held.
+ * Thread-safe. Invariants: queue, timer and tickets are only changed under {@code lock};
+ * whenever somebody waits, a timer is set; no owner is told anything while the lock is
+ * held.
  */
 public final class RateLimiter {
 
@@ -39,14 +33,8 @@ public final class RateLimiter {
 
 	private final LimiterSettings settings;
 
-	/** Nanoseconds between two paced calls; 0 lets every call pass. */
-	private final long interval;
-
-	private final long capacity;
-
-	private final long margin;
-
-	private final AtomicLong fullAt;
+	/** The slots, or {@code null} if every call passes. */
+	private final @Nullable Bucket bucket;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -69,17 +57,6 @@ public final class RateLimiter {
 
 	private volatile boolean closed;
 
-	/** When the bucket was last full and a call left. */
-	private volatile long burstStart;
-
-	/** Whether an answer has come since the burst began. */
-	private volatile boolean answered;
-
-	/**
-	 * What the burst's first paced slot was moved back by; -1 while none was held back.
-	 */
-	private volatile long charged = -1;
-
 	/**
 	 * Creates a limiter whose bucket is full.
 	 * @param settings how it paces
@@ -89,25 +66,23 @@ public final class RateLimiter {
 	public RateLimiter(LimiterSettings settings, TimeSource time) {
 		this.settings = settings;
 		this.time = time;
-		this.margin = settings.networkMargin().toNanos();
+		this.pausedUntil = time.nanoTime();
+		this.bucket = bucket(settings, this.pausedUntil);
+	}
+
+	private static @Nullable Bucket bucket(LimiterSettings settings, long now) {
 		Double perMinute = settings.requestsPerMinute();
 		if (perMinute == null) {
-			this.interval = 0;
-			this.capacity = 0;
+			return null;
 		}
-		else {
-			Integer burst = settings.burst();
-			double calls = (burst != null) ? burst : Math.max(1, Math.floor(perMinute / 60));
-			if (!(perMinute > 0) || !(calls >= 1)) {
-				throw new IllegalArgumentException(
-						"A limiter needs requests-per-minute > 0 and burst >= 1, not " + perMinute + " and " + burst);
-			}
-			this.interval = (long) Math.ceil(NANOS_PER_MINUTE / perMinute);
-			this.capacity = (long) Math.min(Long.MAX_VALUE / 4.0, this.interval * calls);
+		Integer burst = settings.burst();
+		double calls = (burst != null) ? burst : Math.max(1, Math.floor(perMinute / 60));
+		if (!(perMinute > 0) || !(calls >= 1)) {
+			throw new IllegalArgumentException(
+					"A limiter needs requests-per-minute > 0 and burst >= 1, not " + perMinute + " and " + burst);
 		}
-		this.burstStart = time.nanoTime();
-		this.pausedUntil = this.burstStart;
-		this.fullAt = new AtomicLong(this.burstStart);
+		long interval = (long) Math.ceil(NANOS_PER_MINUTE / perMinute);
+		return new Bucket(interval, calls, settings.networkMargin().toNanos(), now);
 	}
 
 	/**
@@ -116,7 +91,7 @@ public final class RateLimiter {
 	 * @return whether it paces
 	 */
 	public boolean paces() {
-		return this.interval > 0;
+		return this.bucket != null;
 	}
 
 	/**
@@ -133,10 +108,8 @@ public final class RateLimiter {
 	 * @return whether the call may leave
 	 */
 	public boolean tryAcquire(long now) {
-		if (this.interval == 0) {
-			return !this.closed;
-		}
-		return this.waiting == 0 && !this.closed && take(now);
+		Bucket bucket = this.bucket;
+		return !this.closed && (bucket == null || (this.waiting == 0 && bucket.take(now)));
 	}
 
 	/**
@@ -155,18 +128,17 @@ public final class RateLimiter {
 			if (this.closed) {
 				return new Ticket(State.REFUSED_CLOSED, 0, 0, listener);
 			}
-			if (this.interval == 0 || (this.waiting == 0 && take(now))) {
+			Bucket bucket = this.bucket;
+			if (bucket == null || (this.waiting == 0 && bucket.take(now))) {
 				return new Ticket(State.GRANTED, 0, 0, listener);
 			}
-			chargeMargin(now);
-			int ahead = retry ? this.waitingRetries : this.waiting;
-			long needed = Math.max(0, slot(ahead) - now);
+			long needed = bucket.freeAt(retry ? this.waitingRetries : this.waiting, now) - now;
 			State state = refusal(now, needed, deadline);
 			Ticket ticket = new Ticket(state, needed, patience(now, deadline), listener);
 			if (state == State.WAITING) {
 				(retry ? this.retries : this.newcomers).add(ticket);
 				count(retry, 1);
-				arm();
+				arm(bucket);
 			}
 			return ticket;
 		}
@@ -220,22 +192,18 @@ public final class RateLimiter {
 	 * capacity.
 	 */
 	public void giveBack() {
-		if (this.interval == 0) {
+		Bucket bucket = this.bucket;
+		if (bucket == null) {
 			return;
 		}
 		this.lock.lock();
 		try {
-			long floor = this.pausedUntil + this.capacity - this.interval;
-			long now = this.time.nanoTime();
-			this.fullAt.updateAndGet((at) -> {
-				long earlier = at - this.interval;
-				return (this.pausedUntil - now > 0) ? Math.max(earlier, Math.min(at, floor)) : earlier;
-			});
+			bucket.giveBack(this.time.nanoTime(), this.pausedUntil);
 		}
 		finally {
 			this.lock.unlock();
 		}
-		serve();
+		serve(bucket);
 	}
 
 	/**
@@ -244,11 +212,10 @@ public final class RateLimiter {
 	 * @param sent when the attempt left, on the monotonic clock, in nanoseconds
 	 */
 	public void onAnswer(long sent) {
-		if (!this.answered && sent - this.burstStart >= 0) {
-			this.answered = true;
-			if (this.charged > 0) {
-				correctMargin();
-			}
+		Bucket bucket = this.bucket;
+		// While nobody waits, nobody would leave sooner for it.
+		if (this.waiting > 0 && bucket != null && bucket.answered(sent, this.time.nanoTime())) {
+			serve(bucket);
 		}
 	}
 
@@ -258,7 +225,8 @@ public final class RateLimiter {
 	 * @param nanos the length of the pause, in nanoseconds
 	 */
 	public void pause(long nanos) {
-		if (this.interval == 0) {
+		Bucket bucket = this.bucket;
+		if (bucket == null) {
 			return;
 		}
 		this.lock.lock();
@@ -267,9 +235,8 @@ public final class RateLimiter {
 			if (until - this.pausedUntil > 0) {
 				this.pausedUntil = until;
 			}
-			long floor = this.pausedUntil + this.capacity - this.interval;
-			this.fullAt.updateAndGet((at) -> (floor - at > 0) ? floor : at);
-			arm();
+			bucket.pause(this.pausedUntil);
+			arm(bucket);
 		}
 		finally {
 			this.lock.unlock();
@@ -304,73 +271,8 @@ public final class RateLimiter {
 	 * @return the number, with its fraction; infinite if every call passes
 	 */
 	public double level() {
-		if (this.interval == 0) {
-			return Double.POSITIVE_INFINITY;
-		}
-		long ahead = Math.max(0, this.fullAt.get() - this.time.nanoTime());
-		return Math.max(0, (double) (this.capacity - ahead) / this.interval);
-	}
-
-	private boolean take(long now) {
-		while (true) {
-			long seen = this.fullAt.get();
-			boolean full = seen - now <= 0;
-			long next = (full ? now : seen) + this.interval;
-			if (next - now > this.capacity) {
-				return false;
-			}
-			if (full) {
-				beginBurst(now);
-			}
-			if (this.fullAt.compareAndSet(seen, next)) {
-				return true;
-			}
-		}
-	}
-
-	/**
-	 * Until the burst's first call arrives, the provider's bucket is full and does not
-	 * refill.
-	 */
-	private void beginBurst(long now) {
-		this.burstStart = now;
-		if (this.answered) {
-			this.answered = false;
-		}
-		if (this.charged >= 0) {
-			this.charged = -1;
-		}
-	}
-
-	private void chargeMargin(long now) {
-		if (this.charged >= 0) {
-			return;
-		}
-		long sinceStart = Math.max(0, now - this.burstStart);
-		long owed = this.answered ? Math.min(this.margin, sinceStart) : this.margin;
-		this.charged = owed;
-		this.fullAt.addAndGet(owed);
-	}
-
-	private void correctMargin() {
-		this.lock.lock();
-		try {
-			long needed = this.time.nanoTime() - this.burstStart;
-			long tooMuch = this.charged - needed;
-			if (tooMuch > 0) {
-				this.charged = needed;
-				this.fullAt.addAndGet(-tooMuch);
-				arm();
-			}
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	/** The moment at which the call with so many ahead of it may leave. */
-	private long slot(int ahead) {
-		return this.fullAt.get() - this.capacity + this.interval * (ahead + 1L);
+		Bucket bucket = this.bucket;
+		return (bucket != null) ? bucket.level(this.time.nanoTime()) : Double.POSITIVE_INFINITY;
 	}
 
 	private void count(boolean retry, int change) {
@@ -383,26 +285,23 @@ public final class RateLimiter {
 		this.waiting = this.waitingRetries + this.waitingNewcomers;
 	}
 
-	private void arm() {
+	/** Sets the timer for the first in line. */
+	private void arm(Bucket bucket) {
+		long now = this.time.nanoTime();
+		long at = bucket.freeAt(0, now);
 		Timer running = this.timer;
-		if (this.waiting == 0) {
-			if (running != null) {
-				running.cancel();
-				this.timer = null;
-			}
-			return;
+		if (running != null && (this.waiting == 0 || at != this.timerAt)) {
+			running.cancel();
+			running = null;
 		}
-		long at = slot(0);
-		if (running == null || at != this.timerAt) {
-			if (running != null) {
-				running.cancel();
-			}
+		if (running == null && this.waiting > 0) {
 			this.timerAt = at;
-			this.timer = this.time.schedule(at - this.time.nanoTime(), this::onTimer);
+			running = this.time.schedule(at - now, () -> onTimer(bucket));
 		}
+		this.timer = running;
 	}
 
-	private void onTimer() {
+	private void onTimer(Bucket bucket) {
 		this.lock.lock();
 		try {
 			this.timer = null;
@@ -410,23 +309,23 @@ public final class RateLimiter {
 		finally {
 			this.lock.unlock();
 		}
-		serve();
+		serve(bucket);
 	}
 
 	/** Lets out all whose turn has come. */
-	private void serve() {
-		Ticket next = serveOne();
+	private void serve(Bucket bucket) {
+		Ticket next = serveOne(bucket);
 		while (next != null) {
 			next.notifyOwner();
-			next = serveOne();
+			next = serveOne(bucket);
 		}
 	}
 
-	private @Nullable Ticket serveOne() {
+	private @Nullable Ticket serveOne(Bucket bucket) {
 		this.lock.lock();
 		try {
-			if (this.waiting == 0 || !take(this.time.nanoTime())) {
-				arm();
+			if (this.waiting == 0 || !bucket.takeWaited(this.time.nanoTime())) {
+				arm(bucket);
 				return null;
 			}
 			Ticket ticket = poll(this.retries);
@@ -466,7 +365,9 @@ public final class RateLimiter {
 			this.waiting = 0;
 			refused.removeIf((ticket) -> !ticket.isWaiting());
 			refused.forEach((ticket) -> ticket.become(state));
-			arm();
+			if (this.bucket != null) {
+				arm(this.bucket);
+			}
 		}
 		finally {
 			this.lock.unlock();

@@ -296,6 +296,9 @@ public final class VirtualTime implements TimeSource, AutoCloseable {
 				}
 				this.task = null;
 				Thread.interrupted();
+				if (this.ending) {
+					return;
+				}
 				VirtualTime.this.idle.add(this);
 				VirtualTime.this.handBack.release();
 			}

@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests that the vendors' own SDKs take {@link EmbeddedProvider} for the real thing.
  */
 @SpringBootTest(properties = { "spring.ai.anthropic.api-key=embedded", "spring.ai.openai.api-key=embedded",
-		"spring.ai.anthropic.timeout=1s" })
+		"spring.ai.anthropic.timeout=2s" })
 class SpringAiClientTests {
 
 	@Autowired
@@ -133,7 +133,7 @@ class SpringAiClientTests {
 	void a_hang_reaches_the_caller_as_a_timeout() {
 		this.provider.accounts().values().forEach((account) -> account.fault(Fault.of(FaultKind.HANG)));
 		assertThatExceptionOfType(AnthropicIoException.class).isThrownBy(() -> this.anthropic.call("hello"));
-		OpenAiChatOptions impatient = this.openai.getOptions().mutate().timeout(Duration.ofSeconds(1)).build();
+		OpenAiChatOptions impatient = this.openai.getOptions().mutate().timeout(Duration.ofSeconds(2)).build();
 		assertThatExceptionOfType(OpenAIIoException.class)
 			.isThrownBy(() -> this.openai.call(new Prompt("hello", impatient)));
 	}

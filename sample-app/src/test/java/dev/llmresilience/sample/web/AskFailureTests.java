@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
 		properties = { "spring.ai.anthropic.api-key=embedded", "spring.ai.openai.api-key=embedded",
-				"spring.ai.anthropic.timeout=1s", "spring.ai.openai.timeout=1s",
+				"spring.ai.anthropic.timeout=2s", "spring.ai.openai.timeout=2s",
 				"llm.resilience.providers.default.retry.base-delay=1ms",
 				"llm.resilience.providers.default.retry.rate-limit-base-delay=1ms",
 				"llm.resilience.providers.default.retry.retry-after-spread=1ms",

@@ -25,11 +25,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for the endpoints over HTTP, with the real SDKs against the embedded provider.
  */
-@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
-		properties = { "spring.ai.anthropic.api-key=embedded", "spring.ai.openai.api-key=embedded" })
+@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, properties = { "spring.ai.anthropic.api-key=embedded",
+		"spring.ai.openai.api-key=embedded", "sample.provider.burst=22" })
 class EndpointTests {
 
-	private static final Limits LIMITS = new Limits(10, 20);
+	// Two tokens more than the application's limiter knows of: on a busy machine the
+	// first
+	// calls of a burst may arrive so far apart that the full bucket has no room for a
+	// token.
+	private static final Limits LIMITS = new Limits(10, 22);
 
 	private final JsonMapper json = new JsonMapper();
 
@@ -67,7 +71,7 @@ class EndpointTests {
 		assertThat(result.path("failed").asInt()).isZero();
 		assertThat(result.path("requestsSent").asInt()).isEqualTo(30);
 		assertThat(result.path("rejected").asInt()).isZero();
-		assertThat(result.path("floorSeconds").asDouble()).isEqualTo(1.0);
+		assertThat(result.path("floorSeconds").asDouble()).isEqualTo(0.8);
 	}
 
 	@Test

@@ -1,5 +1,6 @@
 package dev.llmresilience.aop;
 
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -40,6 +41,11 @@ public final class LlmRetryMethods implements SmartInitializingSingleton {
 	@Override
 	public void afterSingletonsInstantiated() {
 		this.pointcut.matched().forEach(this.plans::check);
+		for (Method method : this.pointcut.unreachable()) {
+			logger.warn("@LlmRetry does nothing on " + method.getDeclaringClass().getName() + "." + method.getName()
+					+ ": no proxy can stand before a private or static method. Make it an instance method that "
+					+ "other beans call.");
+		}
 		if (!this.beanFactory.containsBeanDefinition(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)) {
 			warnOfUnprotected();
 		}

@@ -18,6 +18,8 @@ public final class LlmRetryPointcut extends StaticMethodMatcherPointcut {
 
 	private final Set<Class<?>> matched = ConcurrentHashMap.newKeySet();
 
+	private final Set<Method> unreachable = ConcurrentHashMap.newKeySet();
+
 	/**
 	 * Creates the pointcut.
 	 */
@@ -28,6 +30,9 @@ public final class LlmRetryPointcut extends StaticMethodMatcherPointcut {
 	@Override
 	public boolean matches(Method method, Class<?> targetClass) {
 		if (LlmRetryAnnotations.find(method, targetClass) == null) {
+			if (method.isAnnotationPresent(LlmRetry.class)) {
+				this.unreachable.add(method);
+			}
 			return false;
 		}
 		this.matched.add(targetClass);
@@ -40,6 +45,14 @@ public final class LlmRetryPointcut extends StaticMethodMatcherPointcut {
 	 */
 	Set<Class<?>> matched() {
 		return Set.copyOf(this.matched);
+	}
+
+	/**
+	 * The annotated methods that no proxy can stand before.
+	 * @return the methods so far
+	 */
+	Set<Method> unreachable() {
+		return Set.copyOf(this.unreachable);
 	}
 
 }

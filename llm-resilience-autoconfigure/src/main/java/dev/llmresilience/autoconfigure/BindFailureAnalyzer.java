@@ -13,6 +13,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.Ordered;
+import org.springframework.core.env.Environment;
 
 /**
  * Says what is allowed where a value of this library's properties could not even be read,
@@ -22,6 +23,12 @@ final class BindFailureAnalyzer extends AbstractFailureAnalyzer<BindException> i
 
 	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("llm.resilience");
 
+	private final Environment environment;
+
+	BindFailureAnalyzer(Environment environment) {
+		this.environment = environment;
+	}
+
 	@Override
 	public int getOrder() {
 		return 0;
@@ -29,8 +36,12 @@ final class BindFailureAnalyzer extends AbstractFailureAnalyzer<BindException> i
 
 	@Override
 	protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BindException cause) {
-		ConfigurationProperty property = cause.getProperty();
-		if (property == null || !PREFIX.isAncestorOf(property.getName())) {
+		if (!PREFIX.isAncestorOf(cause.getName())) {
+			return null;
+		}
+		ConfigurationProperty property = (cause.getProperty() != null) ? cause.getProperty()
+				: Origins.find(this.environment, cause.getName());
+		if (property == null) {
 			return null;
 		}
 		StringBuilder text = new StringBuilder("A property of llm.resilience cannot be read:\n\n");

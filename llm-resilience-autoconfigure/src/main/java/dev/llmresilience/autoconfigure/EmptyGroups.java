@@ -18,12 +18,14 @@ import org.springframework.boot.context.properties.bind.BindHandler;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 
 /**
  * Takes a group of properties that is named but empty for one that sets nothing. In YAML
- * {@code anthropic: {}} is how to say that a provider exists and needs nothing of its
- * own, and {@code limiter:} is what remains when all below it is commented out; to the
- * binder both are an empty text, which it cannot convert.
+ * {@code anthropic:} is how to say that a provider exists and needs nothing of its own,
+ * and {@code limiter:} is what remains when all below it is commented out; to the binder
+ * both are an empty text, which it cannot convert. (Of <code>anthropic: {}</code> it sees
+ * nothing at all.)
  */
 final class EmptyGroups implements ConfigurationPropertiesBindHandlerAdvisor {
 
@@ -44,18 +46,37 @@ final class EmptyGroups implements ConfigurationPropertiesBindHandlerAdvisor {
 			super(parent);
 		}
 
+		/**
+		 * Spring Boot takes what carries {@code @ConfigurationProperties} for a bean and
+		 * does not look at its own value, where that of an entry may be empty or wrong.
+		 */
+		@Override
+		public <T> @Nullable Bindable<T> onStart(ConfigurationPropertyName name, Bindable<T> target,
+				BindContext context) {
+			Bindable<T> started = super.onStart(name, target, context);
+			return PREFIX.isAncestorOf(name) ? target : started;
+		}
+
 		@Override
 		public @Nullable Object onFailure(ConfigurationPropertyName name, Bindable<?> target, BindContext context,
 				Exception error) throws Exception {
-			ConfigurationProperty property = context.getConfigurationProperty();
-			if (PREFIX.isAncestorOf(name) && property != null && property.getName().equals(name)
-					&& property.getValue() instanceof CharSequence text && text.toString().isBlank()) {
+			if (PREFIX.isAncestorOf(name) && isEmpty(name, context)) {
 				Object nothing = NOTHING.get(target.getType().resolve(Object.class));
 				if (nothing != null) {
 					return nothing;
 				}
 			}
 			return super.onFailure(name, target, context, error);
+		}
+
+		private static boolean isEmpty(ConfigurationPropertyName name, BindContext context) {
+			for (ConfigurationPropertySource source : context.getSources()) {
+				ConfigurationProperty property = source.getConfigurationProperty(name);
+				if (property != null) {
+					return property.getValue() instanceof CharSequence text && text.toString().isBlank();
+				}
+			}
+			return false;
 		}
 
 	}

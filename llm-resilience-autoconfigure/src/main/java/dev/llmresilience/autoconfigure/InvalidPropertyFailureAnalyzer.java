@@ -4,9 +4,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
-import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
-import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
-import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.env.Environment;
@@ -15,6 +12,8 @@ import org.springframework.core.env.Environment;
  * Says which property has a value that cannot work, where it is set, and what is allowed.
  */
 final class InvalidPropertyFailureAnalyzer extends AbstractFailureAnalyzer<InvalidPropertyException> {
+
+	private static final String PROVIDERS = ProviderNames.PROVIDERS.toString();
 
 	private final Environment environment;
 
@@ -25,7 +24,7 @@ final class InvalidPropertyFailureAnalyzer extends AbstractFailureAnalyzer<Inval
 	@Override
 	protected FailureAnalysis analyze(Throwable rootFailure, InvalidPropertyException cause) {
 		StringBuilder text = new StringBuilder("A property of llm.resilience cannot work:\n\n");
-		ConfigurationProperty property = find(ConfigurationPropertyName.adapt(cause.property(), '.'));
+		ConfigurationProperty property = find(cause.property());
 		text.append("    Property: ").append(cause.property()).append('\n');
 		if (cause.value() != null) {
 			// As it was written, not as it was read: -5s and not PT-5S.
@@ -40,21 +39,15 @@ final class InvalidPropertyFailureAnalyzer extends AbstractFailureAnalyzer<Inval
 		return new FailureAnalysis(text.toString(), cause.action(), cause);
 	}
 
-	private @Nullable ConfigurationProperty find(ConfigurationPropertyName name) {
-		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(this.environment)) {
-			ConfigurationProperty property = source.getConfigurationProperty(name);
-			if (property == null && source instanceof IterableConfigurationPropertySource iterable) {
-				property = iterable.stream()
-					.filter(name::isAncestorOf)
-					.findFirst()
-					.map(source::getConfigurationProperty)
-					.orElse(null);
-			}
-			if (property != null) {
-				return property;
-			}
+	private @Nullable ConfigurationProperty find(String name) {
+		ConfigurationProperty property = Origins.find(this.environment, ConfigurationPropertyName.adapt(name, '.'));
+		String entry = name.startsWith(PROVIDERS + ".") ? name.substring(PROVIDERS.length() + 1) : "";
+		if (property == null && !entry.isEmpty()) {
+			// Perhaps it was written in brackets, as names with a dot can be.
+			property = Origins.find(this.environment,
+					ConfigurationPropertyName.of(PROVIDERS).append("[" + entry + "]"));
 		}
-		return null;
+		return property;
 	}
 
 }

@@ -18,7 +18,7 @@ import org.springframework.core.Ordered;
  *
  * @param enabled whether protected methods are protected at all
  * @param strict whether an annotation that names an unknown provider stops the start;
- * otherwise such calls are made under {@code default}
+ * otherwise such calls are made under the entry named default
  * @param aspect where the advice stands among others
  * @param providers provider entries by name, a short kebab-case word; each is one API key
  * and model family with its own policy and guards
@@ -43,7 +43,9 @@ public record LlmResilienceProperties(@DefaultValue("true") boolean enabled, @De
 	}
 
 	/**
-	 * One provider entry. What is {@code null} is inherited.
+	 * One provider entry. What is {@code null} is inherited. Annotated so that the
+	 * configuration metadata, which cannot show what is below the keys of a map, has at
+	 * least the properties of {@code default}; nothing binds it by this annotation.
 	 *
 	 * @param type API dialect of the provider, which selects the rules that judge its
 	 * failures; taken from the name of the entry unless set
@@ -55,6 +57,7 @@ public record LlmResilienceProperties(@DefaultValue("true") boolean enabled, @De
 	 * @param breaker when calls are stopped
 	 * @param quota what happens once a quota is exhausted
 	 */
+	@ConfigurationProperties("llm.resilience.providers.default")
 	public record ProviderEntry(@Nullable ProviderType type, @Nullable String account, @Nullable Retry retry,
 			@Nullable Budget budget, @Nullable Limiter limiter, @Nullable Breaker breaker, @Nullable Quota quota) {
 

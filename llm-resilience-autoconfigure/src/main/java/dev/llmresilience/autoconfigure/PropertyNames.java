@@ -74,7 +74,11 @@ final class PropertyNames {
 	private void check(ConfigurationPropertyName name, Map<String, String> unknown) {
 		int from = PREFIX.getNumberOfElements();
 		if (!name.getElement(from, Form.UNIFORM).equals(PROVIDERS)) {
-			unknown(name, tail(name, from), this.top, PREFIX.toString(), unknown);
+			Set<String> known = new LinkedHashSet<>(this.top);
+			if (name.getNumberOfElements() > from + 1) {
+				known.add(PROVIDERS + "." + tail(name, from + 1));
+			}
+			unknown(name, tail(name, from), known, PREFIX.toString(), unknown);
 			return;
 		}
 		if (name.getNumberOfElements() <= from + 2) {

@@ -14,9 +14,9 @@ import org.springframework.beans.factory.support.AutowireCandidateQualifier;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
-import org.springframework.boot.context.properties.bind.BindHandler;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.handler.IgnoreTopLevelConverterNotFoundBindHandler;
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
@@ -38,12 +38,12 @@ final class ProviderGuardBeans implements BeanDefinitionRegistryPostProcessor {
 
 	@Override
 	public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
-		LlmResilienceProperties properties = Binder.get(this.environment)
-			.bindOrCreate("llm.resilience", Bindable.of(LlmResilienceProperties.class),
-					new EmptyGroups().apply(BindHandler.DEFAULT));
 		Map<String, ProviderEntry> entries = new LinkedHashMap<>();
 		entries.put(DEFAULT, ProviderEntry.NOTHING);
-		entries.putAll(ProviderNames.spelled(properties.providers(), this.environment));
+		Binder.get(this.environment)
+			.bind("llm.resilience", Bindable.of(LlmResilienceProperties.class),
+					new EmptyGroups().apply(new IgnoreTopLevelConverterNotFoundBindHandler()))
+			.ifBound((properties) -> entries.putAll(ProviderNames.spelled(properties.providers(), this.environment)));
 		ProviderEntry defaults = entries.getOrDefault(DEFAULT, ProviderEntry.NOTHING);
 		entries.forEach((name, entry) -> {
 			register(registry, name, RateLimiter.class, "limiter");

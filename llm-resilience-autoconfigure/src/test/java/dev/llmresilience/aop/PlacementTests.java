@@ -22,6 +22,7 @@ import dev.llmresilience.LlmRetry;
 import dev.llmresilience.autoconfigure.LlmResilienceAutoConfiguration;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -32,6 +33,8 @@ import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
@@ -51,6 +54,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Where an annotation may stand. Each row is one bean behind a real proxy, whose method
  * fails until nobody calls it any more.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class PlacementTests {
 
 	/** What the policy allows, where the annotation asks for nothing else. */
@@ -220,6 +224,18 @@ class PlacementTests {
 		runner(true).withInitializer(register("bean", new ClassWithFallback())).run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(((Api) context.getBean("bean")).ask("why")).isEqualTo("fallback for why");
+		});
+	}
+
+	@Test
+	void anAnnotationWhereNoProxyCanStandIsWarnedOf(CapturedOutput output) {
+		runner(true).withInitializer(register("bean", new OnPrivateMethod())).run((context) -> {
+			assertThat(((Api) context.getBean("bean")).ask("why")).isEqualTo("why");
+			assertThat(output.getOut().lines().filter((line) -> line.contains("@LlmRetry does nothing")))
+				.singleElement()
+				.asString()
+				.contains("WARN")
+				.contains("OnPrivateMethod.hidden: no proxy can stand before a private or static method");
 		});
 	}
 
@@ -878,6 +894,20 @@ class PlacementTests {
 
 		String fallback(String question) {
 			return "fallback for " + question;
+		}
+
+	}
+
+	static class OnPrivateMethod implements Api {
+
+		@Override
+		public @Nullable String ask(String question) {
+			return hidden(question);
+		}
+
+		@LlmRetry
+		private @Nullable String hidden(String question) {
+			return question;
 		}
 
 	}

@@ -1,0 +1,280 @@
+package dev.llmresilience.actuate;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+
+import dev.llmresilience.LlmResilience;
+import dev.llmresilience.engine.Providers;
+import dev.llmresilience.time.TimeSource;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.context.annotation.Bean;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.web.client.RestClientResponseException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * The endpoint as an operator meets it: over HTTP.
+ */
+class LlmBreakersEndpointTests {
+
+	private static final String ALLOWED = "{\"error\":\"state must be CLOSED, FORCED_OPEN or DISABLED\"}";
+
+	private static final String CLOSED = """
+			{"state":"CLOSED","consecutiveFailures":0,"failureThreshold":10,"trialInFlight":false,"rejectedCalls":0}""";
+
+	private static final String OPEN = """
+			{"state":"OPEN","consecutiveFailures":10,"failureThreshold":10,"openedAt":"2026-10-01T00:00:00Z",\
+			"nextTrialAt":"2026-10-01T00:00:31.400Z","trialInFlight":false,"rejectedCalls":12,\
+			"lastFailure":{"kind":"OVERLOADED","status":529,"at":"2026-10-01T00:00:00Z"}}""";
+
+	@Nested
+	@SpringBootTest(classes = Application.class, webEnvironment = WebEnvironment.RANDOM_PORT,
+			properties = { "management.endpoints.web.exposure.include=llmbreakers",
+					"management.endpoint.llmbreakers.access=unrestricted",
+					"llm.resilience.providers.anthropic.retry.max-attempts=1",
+					"llm.resilience.providers.anthropic.account=acct-secret",
+					"llm.resilience.providers.calm.breaker.enabled=false" })
+	class WithWriting extends Http {
+
+		@Autowired
+		private Providers providers;
+
+		@Autowired
+		private LlmResilience resilience;
+
+		@BeforeEach
+		void reset() {
+			this.providers.breaker("anthropic").close();
+		}
+
+		@Test
+		void showsWhatIsClosed() {
+			assertThat(get("/actuator/llmbreakers/default")).isEqualTo(new Answer(200, CLOSED));
+		}
+
+		@Test
+		void showsWhatIsOpenExactlyAsDocumented() {
+			open();
+			assertThat(get("/actuator/llmbreakers/anthropic")).isEqualTo(new Answer(200, OPEN));
+		}
+
+		@Test
+		void showsAllThatThereAre() {
+			open();
+			assertThat(get("/actuator/llmbreakers"))
+				.isEqualTo(new Answer(200, "{\"breakers\":{\"anthropic\":" + OPEN + ",\"default\":" + CLOSED + "}}"));
+		}
+
+		@Test
+		void closingClearsTheCounts() {
+			open();
+			post("/actuator/llmbreakers/anthropic", "{\"state\":\"CLOSED\"}");
+			assertThat(get("/actuator/llmbreakers/anthropic").body()).startsWith(CLOSED.replace("}", ","));
+		}
+
+		@Test
+		void showsNothingThatIsSecret() {
+			open();
+			assertThat(get("/actuator/llmbreakers").body()).doesNotContain("secret");
+			assertThat(get("/actuator/llmbreakers/anthropic").body()).doesNotContain("secret");
+		}
+
+		@ParameterizedTest
+		@ValueSource(strings = { "nobody", "Anthropic", "calm" })
+		void doesNotFindWhatIsNotThere(String provider) {
+			assertThat(get("/actuator/llmbreakers/" + provider)).isEqualTo(new Answer(404, ""));
+		}
+
+		@ParameterizedTest
+		@ValueSource(strings = { "CLOSED", "FORCED_OPEN", "DISABLED" })
+		void setsAState(String state) {
+			open();
+			Answer answer = post("/actuator/llmbreakers/anthropic", "{\"state\":\"" + state + "\"}");
+			assertThat(answer.status()).isEqualTo(200);
+			assertThat(answer.body()).startsWith("{\"state\":\"" + state + "\",");
+			assertThat(this.providers.breaker("anthropic").state()).hasToString(state);
+			assertThat(get("/actuator/llmbreakers/anthropic")).isEqualTo(answer);
+		}
+
+		@Test
+		void aClosedBreakerLetsCallsPassAgain() throws Exception {
+			open();
+			post("/actuator/llmbreakers/anthropic", "{\"state\":\"CLOSED\"}");
+			assertThat(this.resilience.call("anthropic", () -> 42)).isEqualTo(42);
+		}
+
+		@ParameterizedTest
+		@ValueSource(strings = { "{\"state\":\"OPEN\"}", "{\"state\":\"HALF_OPEN\"}", "{\"state\":\"closed\"}",
+				"{\"state\":\"\"}", "{\"state\":null}", "{\"state\":7}", "{}", "", "{\"status\":\"CLOSED\"}" })
+		void refusesAnyOtherStateAndNamesTheAllowedOnes(String body) {
+			assertThat(post("/actuator/llmbreakers/anthropic", body)).isEqualTo(new Answer(400, ALLOWED));
+		}
+
+		@ParameterizedTest
+		@ValueSource(strings = { "CLOSED", "\"CLOSED\"", "[\"CLOSED\"]", "{\"state\":", "{\"state\":[]}",
+				"{\"state\":{\"to\":\"CLOSED\"}}" })
+		void refusesABodyThatSpringBootItselfCannotRead(String body) {
+			assertThat(post("/actuator/llmbreakers/anthropic", body).status()).isEqualTo(400);
+		}
+
+		@ParameterizedTest
+		@CsvSource(delimiter = '|', value = { "nobody | {\"state\":\"CLOSED\"}", "nobody | {\"state\":\"OPEN\"}",
+				"nobody | {}", "calm | {\"state\":\"FORCED_OPEN\"}" })
+		void neverCreatesAnEntry(String provider, String body) {
+			assertThat(post("/actuator/llmbreakers/" + provider, body)).isEqualTo(new Answer(404, ""));
+			assertThat(get("/actuator/llmbreakers/" + provider).status()).isEqualTo(404);
+			assertThat(this.providers.names()).containsExactly("anthropic", "calm", "default");
+		}
+
+		private void open() {
+			for (int i = 0; i < 22; i++) {
+				assertThatExceptionOfType(Exception.class)
+					.isThrownBy(() -> this.resilience.call("anthropic", LlmBreakersEndpointTests::overloaded));
+			}
+		}
+
+	}
+
+	@Nested
+	@SpringBootTest(classes = Application.class, webEnvironment = WebEnvironment.RANDOM_PORT,
+			properties = "management.endpoints.web.exposure.include=llmbreakers")
+	class AsItIsByDefault extends Http {
+
+		@Test
+		void reads() {
+			assertThat(get("/actuator/llmbreakers/default")).isEqualTo(new Answer(200, CLOSED));
+		}
+
+		@Test
+		void doesNotWrite() {
+			assertThat(post("/actuator/llmbreakers/default", "{\"state\":\"FORCED_OPEN\"}").status()).isEqualTo(405);
+			assertThat(get("/actuator/llmbreakers/default")).isEqualTo(new Answer(200, CLOSED));
+		}
+
+	}
+
+	@Nested
+	@SpringBootTest(classes = Application.class, webEnvironment = WebEnvironment.RANDOM_PORT)
+	class NotExposed extends Http {
+
+		@Test
+		void isNotThere() {
+			assertThat(get("/actuator/llmbreakers").status()).isEqualTo(404);
+			assertThat(get("/actuator/health").status()).isEqualTo(200);
+		}
+
+	}
+
+	private static Object overloaded() {
+		byte[] body = "{\"error\":{\"message\":\"secret\"}}".getBytes(StandardCharsets.UTF_8);
+		throw new RestClientResponseException("secret", HttpStatusCode.valueOf(529), "", new HttpHeaders(), body,
+				StandardCharsets.UTF_8);
+	}
+
+	record Answer(int status, String body) {
+	}
+
+	abstract static class Http {
+
+		private final HttpClient client = HttpClient.newHttpClient();
+
+		@LocalServerPort
+		private int port;
+
+		Answer get(String path) {
+			return send(request(path).GET().build());
+		}
+
+		Answer post(String path, String body) {
+			return send(request(path).header("Content-Type", "application/json")
+				.POST(BodyPublishers.ofString(body))
+				.build());
+		}
+
+		private HttpRequest.Builder request(String path) {
+			return HttpRequest.newBuilder(URI.create("http://localhost:" + this.port + path))
+				.header("Accept", "application/json");
+		}
+
+		private Answer send(HttpRequest request) {
+			try {
+				HttpResponse<String> response = this.client.send(request, BodyHandlers.ofString());
+				return new Answer(response.statusCode(), response.body());
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+				throw new IllegalStateException(ex);
+			}
+		}
+
+	}
+
+	/** A clock that stands still, and draws what makes an open breaker stay so 31.4 s. */
+	static final class StoppedClock implements TimeSource {
+
+		@Override
+		public long nanoTime() {
+			return 0;
+		}
+
+		@Override
+		public Instant now() {
+			return Instant.parse("2026-10-01T00:00:00Z");
+		}
+
+		@Override
+		public double random() {
+			return 0.46667;
+		}
+
+		@Override
+		public Timer schedule(long delayNanos, Runnable task) {
+			return () -> {
+			};
+		}
+
+		@Override
+		public Waiter waiter() {
+			throw new IllegalStateException("Nobody waits here");
+		}
+
+	}
+
+	@SpringBootConfiguration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+		@Bean
+		StoppedClock clock() {
+			return new StoppedClock();
+		}
+
+	}
+
+}

@@ -1,0 +1,110 @@
+package dev.llmresilience.autoconfigure;
+
+import java.io.UncheckedIOException;
+import java.net.ConnectException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+import dev.llmresilience.LlmResilience;
+import dev.llmresilience.LlmRetry;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * An application has what it needs and no more: each library that is optional may be
+ * missing.
+ */
+class OptionalLibrariesTests {
+
+	private static final String[] ACTUATOR = { "org.springframework.boot.actuate", "org.springframework.boot.health",
+			"io.micrometer" };
+
+	private static final String[] REACTOR = { "reactor", "org.reactivestreams" };
+
+	private static final String[] REDIS = { "org.springframework.data", "io.lettuce" };
+
+	private static final String[] WEB = { "org.springframework.web", "org.springframework.http", "jakarta.servlet" };
+
+	private static final String[] SDKS = { "com.anthropic", "com.openai" };
+
+	private static final String[] TRANSACTIONS = { "org.springframework.transaction" };
+
+	private static final String[] ASPECTJ = { "org.aspectj" };
+
+	private static Stream<Arguments> missing() {
+		String[] all = Stream.of(ACTUATOR, REACTOR, REDIS, WEB, SDKS, TRANSACTIONS, ASPECTJ)
+			.flatMap(Stream::of)
+			.toArray(String[]::new);
+		return Stream.of(Arguments.of("Actuator", ACTUATOR), Arguments.of("Reactor", REACTOR),
+				Arguments.of("Redis", REDIS), Arguments.of("web", WEB), Arguments.of("any SDK", SDKS),
+				Arguments.of("transactions", TRANSACTIONS), Arguments.of("AspectJ", ASPECTJ),
+				Arguments.of("all of them", all));
+	}
+
+	@ParameterizedTest(name = "without {0}")
+	@MethodSource("missing")
+	void anApplicationStartsAndItsCallsAreProtected(String name, String[] packages) {
+		new ApplicationContextRunner().withClassLoader(new FilteredClassLoader(packages))
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, LlmResilienceAutoConfiguration.class,
+					LlmBreakersEndpointAutoConfiguration.class))
+			.withPropertyValues("llm.resilience.providers.default.retry.base-delay=1ms",
+					"management.endpoints.web.exposure.include=*")
+			.withBean("chat", Chat.class, Chat::new)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				Chat chat = context.getBean(Chat.class);
+				assertThatExceptionOfType(UncheckedIOException.class).isThrownBy(chat::call);
+				assertThat(chat.attempts()).isEqualTo(4);
+				assertThat(context.getBean(LlmResilience.class).call("default", () -> 42)).isEqualTo(42);
+			});
+	}
+
+	/**
+	 * A filtered context class loader does not keep a class from being found by the
+	 * loader of the class that names it, so this one loads the library anew.
+	 */
+	@Test
+	void noClassOfTheLibraryNeedsAnOptionalOneToLoad() throws Exception {
+		String[] hidden = Stream.of(ACTUATOR, REACTOR, REDIS, WEB, SDKS, TRANSACTIONS, ASPECTJ)
+			.flatMap(Stream::of)
+			.toArray(String[]::new);
+		ClassLoader before = Thread.currentThread().getContextClassLoader();
+		try (HidingClassLoader loader = new HidingClassLoader(hidden)) {
+			Thread.currentThread().setContextClassLoader(loader);
+			Class<?> application = loader.loadClass(BareApplication.class.getName());
+			assertThat(application.getClassLoader()).isSameAs(loader);
+			assertThat(application.getMethod("attempts").invoke(null)).isEqualTo(4);
+		}
+		finally {
+			Thread.currentThread().setContextClassLoader(before);
+		}
+	}
+
+	/** Public, so that a proxy made by another class loader can extend it. */
+	public static class Chat {
+
+		private final AtomicInteger attempts = new AtomicInteger();
+
+		@LlmRetry
+		public void call() {
+			this.attempts.incrementAndGet();
+			throw new UncheckedIOException(new ConnectException("refused"));
+		}
+
+		public int attempts() {
+			return this.attempts.get();
+		}
+
+	}
+
+}

@@ -103,8 +103,8 @@ public final class MethodPlans {
 			throw new InvalidLlmRetryException(method, "provider", name,
 					"names a provider that is not configured: known are " + this.providers.names(),
 					"Use one of the known names, add an entry to llm.resilience.providers (a short kebab-case word, and "
-							+ "at least one property below it, such as type), or set llm.resilience.strict=false to make such calls under "
-							+ "'default'.");
+							+ "at least one property below it, such as type), or set llm.resilience.strict=false to "
+							+ "make such calls under 'default'.");
 		}
 		return this.providers.use("default");
 	}

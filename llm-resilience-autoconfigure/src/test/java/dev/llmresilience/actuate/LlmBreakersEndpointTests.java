@@ -82,8 +82,9 @@ class LlmBreakersEndpointTests {
 		}
 
 		@Test
-		void showsAllThatThereAre() {
+		void showsAllThatCallsAreMadeUnder() throws Exception {
 			open();
+			this.resilience.call("default", () -> 42);
 			assertThat(get("/actuator/llmbreakers"))
 				.isEqualTo(new Answer(200, "{\"breakers\":{\"anthropic\":" + OPEN + ",\"default\":" + CLOSED + "}}"));
 		}
@@ -169,6 +170,11 @@ class LlmBreakersEndpointTests {
 		}
 
 		@Test
+		void showsNoEntryThatNoCallIsMadeUnder() {
+			assertThat(get("/actuator/llmbreakers")).isEqualTo(new Answer(200, "{\"breakers\":{}}"));
+		}
+
+		@Test
 		void doesNotWrite() {
 			assertThat(post("/actuator/llmbreakers/default", "{\"state\":\"FORCED_OPEN\"}").status()).isEqualTo(405);
 			assertThat(get("/actuator/llmbreakers/default")).isEqualTo(new Answer(200, CLOSED));
@@ -250,7 +256,7 @@ class LlmBreakersEndpointTests {
 
 		@Override
 		public double random() {
-			return 0.46667;
+			return 0.46666;
 		}
 
 		@Override

@@ -15,6 +15,7 @@ import dev.llmresilience.breaker.CircuitBreaker.Permit;
 import dev.llmresilience.test.SettableTime;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -23,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Whatever callers do to a breaker whose open time is over at the same moment, it could
  * have happened one after the other.
  */
+@Tag("lincheck")
 public class CircuitBreakerConcurrencyTests {
 
 	private final CircuitBreaker breaker;

@@ -1,7 +1,10 @@
 package dev.llmresilience.failure;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -13,7 +16,23 @@ import org.springframework.util.ClassUtils;
  */
 final class FailureReaders {
 
+	// Lambdas, not constructor references: those would load the reader, and with it its
+	// library, before anybody asked for it.
+	private static final Map<String, Supplier<FailureReader>> PRESENT_WITH = presentWith();
+
 	private FailureReaders() {
+	}
+
+	private static Map<String, Supplier<FailureReader>> presentWith() {
+		Map<String, Supplier<FailureReader>> readers = new LinkedHashMap<>();
+		readers.put("com.anthropic.errors.AnthropicServiceException", () -> new AnthropicReader());
+		readers.put("com.openai.errors.OpenAIServiceException", () -> new OpenAiReader());
+		readers.put("org.springframework.web.client.RestClientResponseException", () -> new SpringWebReader());
+		readers.put("org.springframework.web.reactive.function.client.WebClientException", () -> new WebClientReader());
+		readers.put("reactor.netty.internal.shaded.reactor.pool.PoolAcquireTimeoutException",
+				() -> new ReactorNettyReader());
+		readers.put("io.netty.handler.timeout.TimeoutException", () -> new NettyReader());
+		return readers;
 	}
 
 	/**
@@ -23,15 +42,11 @@ final class FailureReaders {
 	 */
 	static List<FailureReader> present(@Nullable ClassLoader classLoader) {
 		List<FailureReader> readers = new ArrayList<>();
-		if (ClassUtils.isPresent("com.anthropic.errors.AnthropicServiceException", classLoader)) {
-			readers.add(new AnthropicReader());
-		}
-		if (ClassUtils.isPresent("com.openai.errors.OpenAIServiceException", classLoader)) {
-			readers.add(new OpenAiReader());
-		}
-		if (ClassUtils.isPresent("org.springframework.web.client.RestClientResponseException", classLoader)) {
-			readers.add(new SpringWebReader());
-		}
+		PRESENT_WITH.forEach((library, reader) -> {
+			if (ClassUtils.isPresent(library, classLoader)) {
+				readers.add(reader.get());
+			}
+		});
 		readers.add(new JdkReader());
 		return List.copyOf(readers);
 	}

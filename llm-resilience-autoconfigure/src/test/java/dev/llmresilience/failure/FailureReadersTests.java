@@ -22,7 +22,8 @@ class FailureReadersTests {
 	@Test
 	void readsEveryClientLibraryThatIsPresent() {
 		assertThat(FailureReaders.present(null)).hasExactlyElementsOfTypes(AnthropicReader.class, OpenAiReader.class,
-				SpringWebReader.class, JdkReader.class);
+				SpringWebReader.class, WebClientReader.class, ReactorNettyReader.class, NettyReader.class,
+				JdkReader.class);
 	}
 
 	@Test

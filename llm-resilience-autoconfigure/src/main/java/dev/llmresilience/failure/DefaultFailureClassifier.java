@@ -146,9 +146,15 @@ public final class DefaultFailureClassifier implements FailureClassifier {
 
 	private @Nullable FailureFacts read(Throwable thrown) {
 		for (FailureReader reader : this.readers) {
-			FailureFacts facts = reader.read(thrown);
-			if (facts != null) {
-				return facts;
+			try {
+				FailureFacts facts = reader.read(thrown);
+				if (facts != null) {
+					return facts;
+				}
+			}
+			catch (LinkageError ex) {
+				// A version of the library that lacks what the reader names: then
+				// nothing is known about the exception.
 			}
 		}
 		return null;

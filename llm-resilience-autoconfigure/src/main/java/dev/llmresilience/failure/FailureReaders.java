@@ -27,6 +27,8 @@ final class FailureReaders {
 		Map<String, Supplier<FailureReader>> readers = new LinkedHashMap<>();
 		readers.put("com.anthropic.errors.AnthropicServiceException", () -> new AnthropicReader());
 		readers.put("com.openai.errors.OpenAIServiceException", () -> new OpenAiReader());
+		readers.put("org.springframework.ai.retry.TransientAiException", () -> new SpringAiReader());
+		readers.put("com.google.genai.errors.ApiException", () -> new GoogleGenAiReader());
 		readers.put("org.springframework.web.client.RestClientResponseException", () -> new SpringWebReader());
 		readers.put("org.springframework.web.reactive.function.client.WebClientException", () -> new WebClientReader());
 		readers.put("reactor.netty.internal.shaded.reactor.pool.PoolAcquireTimeoutException",

@@ -34,9 +34,10 @@ abstract class ClientContract {
 
 	/**
 	 * Returns what this library cannot tell as well as others.
-	 * @return the descriptions that differ from the usual ones
+	 * @return the descriptions that differ from the usual ones, by client and trouble,
+	 * such as {@code "JDK REFUSED"}
 	 */
-	Map<Trouble, String> differences() {
+	Map<String, String> differences() {
 		return Map.of();
 	}
 
@@ -45,9 +46,13 @@ abstract class ClientContract {
 		return clients().entrySet()
 			.stream()
 			.flatMap((client) -> Stream.of(Trouble.values())
-				.map((trouble) -> dynamicTest(client.getKey() + " " + trouble,
-						() -> assertThat(trouble.with(client.getValue(), directory))
-							.isEqualTo(differences().getOrDefault(trouble, trouble.expected)))));
+				.map((trouble) -> test(client.getKey() + " " + trouble, client.getValue(), trouble, directory)));
+	}
+
+	private DynamicTest test(String name, Client client, Trouble trouble, Path directory) {
+		String expected = differences().getOrDefault(name, trouble.expected);
+		return dynamicTest(name + " -> " + expected,
+				() -> assertThat(trouble.with(client, directory)).isEqualTo(expected));
 	}
 
 	/**

@@ -28,6 +28,7 @@ final class FailureReaders {
 		readers.put("com.anthropic.errors.AnthropicServiceException", () -> new AnthropicReader());
 		readers.put("com.openai.errors.OpenAIServiceException", () -> new OpenAiReader());
 		readers.put("org.springframework.ai.retry.TransientAiException", () -> new SpringAiReader());
+		readers.put("dev.langchain4j.exception.HttpException", () -> new LangChain4jReader());
 		readers.put("com.google.genai.errors.ApiException", () -> new GoogleGenAiReader());
 		readers.put("org.springframework.web.client.RestClientResponseException", () -> new SpringWebReader());
 		readers.put("org.springframework.web.reactive.function.client.WebClientException", () -> new WebClientReader());

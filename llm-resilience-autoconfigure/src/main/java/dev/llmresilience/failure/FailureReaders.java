@@ -30,6 +30,8 @@ final class FailureReaders {
 		readers.put("org.springframework.ai.retry.TransientAiException", () -> new SpringAiReader());
 		readers.put("dev.langchain4j.exception.HttpException", () -> new LangChain4jReader());
 		readers.put("com.google.genai.errors.ApiException", () -> new GoogleGenAiReader());
+		readers.put("software.amazon.awssdk.awscore.exception.AwsServiceException", () -> new AwsReader());
+		readers.put("com.azure.core.exception.HttpResponseException", () -> new AzureReader());
 		readers.put("org.springframework.web.client.RestClientResponseException", () -> new SpringWebReader());
 		readers.put("org.springframework.web.reactive.function.client.WebClientException", () -> new WebClientReader());
 		readers.put("reactor.netty.internal.shaded.reactor.pool.PoolAcquireTimeoutException",

@@ -22,8 +22,9 @@ class FailureReadersTests {
 	@Test
 	void readsEveryClientLibraryThatIsPresent() {
 		assertThat(FailureReaders.present(null)).hasExactlyElementsOfTypes(AnthropicReader.class, OpenAiReader.class,
-				SpringAiReader.class, LangChain4jReader.class, GoogleGenAiReader.class, SpringWebReader.class,
-				WebClientReader.class, ReactorNettyReader.class, NettyReader.class, JdkReader.class);
+				SpringAiReader.class, LangChain4jReader.class, GoogleGenAiReader.class, AwsReader.class,
+				AzureReader.class, SpringWebReader.class, WebClientReader.class, ReactorNettyReader.class,
+				NettyReader.class, JdkReader.class);
 	}
 
 	@Test

@@ -34,6 +34,9 @@ final class FailureReaders {
 		readers.put("com.azure.core.exception.HttpResponseException", () -> new AzureReader());
 		readers.put("org.springframework.web.client.RestClientResponseException", () -> new SpringWebReader());
 		readers.put("org.springframework.web.reactive.function.client.WebClientException", () -> new WebClientReader());
+		readers.put("feign.FeignException", () -> new FeignReader());
+		readers.put("retrofit2.HttpException", () -> new RetrofitReader());
+		readers.put("org.apache.hc.client5.http.HttpResponseException", () -> new HttpComponentsReader());
 		readers.put("reactor.netty.internal.shaded.reactor.pool.PoolAcquireTimeoutException",
 				() -> new ReactorNettyReader());
 		readers.put("io.netty.handler.timeout.TimeoutException", () -> new NettyReader());

@@ -23,8 +23,9 @@ class FailureReadersTests {
 	void readsEveryClientLibraryThatIsPresent() {
 		assertThat(FailureReaders.present(null)).hasExactlyElementsOfTypes(AnthropicReader.class, OpenAiReader.class,
 				SpringAiReader.class, LangChain4jReader.class, GoogleGenAiReader.class, AwsReader.class,
-				AzureReader.class, SpringWebReader.class, WebClientReader.class, ReactorNettyReader.class,
-				NettyReader.class, JdkReader.class);
+				AzureReader.class, SpringWebReader.class, WebClientReader.class, FeignReader.class,
+				RetrofitReader.class, HttpComponentsReader.class, ReactorNettyReader.class, NettyReader.class,
+				JdkReader.class);
 	}
 
 	@Test

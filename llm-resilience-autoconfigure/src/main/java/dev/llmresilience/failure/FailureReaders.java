@@ -29,6 +29,7 @@ final class FailureReaders {
 		readers.put("com.openai.errors.OpenAIServiceException", () -> new OpenAiReader());
 		readers.put("org.springframework.ai.retry.TransientAiException", () -> new SpringAiReader());
 		readers.put("dev.langchain4j.exception.HttpException", () -> new LangChain4jReader());
+		readers.put("com.google.genai.gaos.models.errors.GaosBaseException", () -> new GoogleInteractionsReader());
 		readers.put("com.google.genai.errors.ApiException", () -> new GoogleGenAiReader());
 		readers.put("software.amazon.awssdk.awscore.exception.AwsServiceException", () -> new AwsReader());
 		readers.put("com.azure.core.exception.HttpResponseException", () -> new AzureReader());

@@ -18,7 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * Tests for {@link GoogleGenAiReader} with the exceptions of the real SDK.
+ * Tests for {@link GoogleGenAiReader} and {@link GoogleInteractionsReader} with the
+ * exceptions of the real SDK.
  */
 class GoogleGenAiReaderTests extends ClientContract {
 
@@ -56,6 +57,27 @@ class GoogleGenAiReaderTests extends ClientContract {
 				assertThat(Failures.judge(thrown, ProviderType.GOOGLE)).isEqualTo(expected);
 				assertThat(Failures.classify(thrown, ProviderType.GOOGLE).status()).isEqualTo(status);
 			});
+		}
+	}
+
+	@ParameterizedTest(name = "{0} -> {1}")
+	@CsvSource({ "429, QUOTA_EXHAUSTED after 2s latches ACCOUNT until 2026-10-01T00:00:02Z",
+			"400, QUOTA_EXHAUSTED after 2s latches ACCOUNT until 2026-10-01T00:00:02Z",
+			"503, QUOTA_EXHAUSTED after 2s latches ACCOUNT until 2026-10-01T00:00:02Z" })
+	void readsStatusHeadersAndBodyOfTheInteractionsApi(int status, String expected) {
+		try (FakeProvider provider = FakeProvider.answering(status, "Retry-After: 2", """
+				{"error":{"code":"insufficient_quota"}}""")) {
+			Throwable thrown = catchThrowable(() -> client(provider.url(), LONG).interactions.delete("x"));
+			assertThat(Failures.judge(thrown, ProviderType.OPENAI)).isEqualTo(expected);
+			assertThat(Failures.classify(thrown, ProviderType.OPENAI).status()).isEqualTo(status);
+		}
+	}
+
+	@Test
+	void readsAnExceptionOfTheInteractionsApiWithoutHeadersOrBody() {
+		try (FakeProvider provider = FakeProvider.answering(529, "", "")) {
+			Throwable thrown = catchThrowable(() -> client(provider.url(), LONG).interactions.delete("x"));
+			assertThat(Failures.judge(thrown)).isEqualTo("OVERLOADED");
 		}
 	}
 

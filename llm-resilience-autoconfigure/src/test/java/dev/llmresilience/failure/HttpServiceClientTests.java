@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.springframework.http.client.JdkClientHttpRequestFactory;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.client.support.RestClientAdapter;
@@ -26,7 +27,9 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 class HttpServiceClientTests {
 
 	static Stream<HttpExchangeAdapter> adapters() {
-		return Stream.of(RestClientAdapter.create(RestClient.create()), WebClientAdapter.create(WebClient.create()));
+		// The one that is found on the class path would retry by itself.
+		RestClient restClient = RestClient.builder().requestFactory(new JdkClientHttpRequestFactory()).build();
+		return Stream.of(RestClientAdapter.create(restClient), WebClientAdapter.create(WebClient.create()));
 	}
 
 	@ParameterizedTest

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeoutException;
 
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.LlmFailure;
+import dev.llmresilience.failure.FailureFacts.Hearsay;
 import dev.llmresilience.failure.FailureFacts.Response;
 import dev.llmresilience.failure.FailureFacts.Transport;
 import org.apache.commons.logging.Log;
@@ -23,8 +24,9 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * It walks the cause chain from the outside in: a cancelled caller beats everything; then
  * the classifiers it was given are asked; then the first exception that carries an HTTP
- * status decides, or else the most telling one about the connection. What nobody knows is
- * the caller's own exception.
+ * status decides, or else the most telling one about the connection, or else what a
+ * library says that an answer was which it lost. What nobody knows is the caller's own
+ * exception.
  * <p>
  * Thread-safe.
  */
@@ -116,26 +118,43 @@ public final class DefaultFailureClassifier implements FailureClassifier {
 
 	private LlmFailure judge(List<Throwable> chain, FailureContext context) {
 		Transport transport = null;
+		Hearsay hearsay = null;
 		for (Throwable thrown : chain) {
 			if (thrown instanceof Error) {
 				return LlmFailure.of(FailureKind.APPLICATION);
 			}
 			FailureFacts facts = read(thrown);
 			if (facts instanceof Response response) {
-				return ResponseJudge.judge(response, context.type().rules(), context.now());
+				return judge(response, context);
 			}
 			if (facts instanceof Transport fact) {
 				transport = fact.or(transport);
 			}
+			if (facts instanceof Hearsay fact && hearsay == null) {
+				hearsay = fact;
+			}
+		}
+		if (transport == null && hearsay != null) {
+			return judge(hearsay.response(), context);
 		}
 		return (transport != null) ? judge(transport) : LlmFailure.of(FailureKind.APPLICATION);
 	}
 
+	private static LlmFailure judge(Response response, FailureContext context) {
+		return ResponseJudge.judge(response, context.type().rules(), context.now());
+	}
+
 	private @Nullable FailureFacts read(Throwable thrown) {
 		for (FailureReader reader : this.readers) {
-			FailureFacts facts = reader.read(thrown);
-			if (facts != null) {
-				return facts;
+			try {
+				FailureFacts facts = reader.read(thrown);
+				if (facts != null) {
+					return facts;
+				}
+			}
+			catch (LinkageError ex) {
+				// A version of the library that lacks what the reader names: then
+				// nothing is known about the exception.
 			}
 		}
 		return null;
@@ -144,6 +163,8 @@ public final class DefaultFailureClassifier implements FailureClassifier {
 	private static LlmFailure judge(Transport transport) {
 		LlmFailure connection = LlmFailure.of(FailureKind.CONNECTION);
 		return switch (transport) {
+			// Not the provider's failure: its breaker must not hear of it.
+			case NOT_STARTED -> connection.withKind(FailureKind.APPLICATION);
 			case CERTIFICATE -> connection.withKind(FailureKind.MISCONFIGURED);
 			// May be a blip of the name service, but more often it is a typing error.
 			case UNKNOWN_HOST -> connection.withSent(false).withMaxRetries(1);

@@ -34,11 +34,23 @@ sealed interface FailureFacts {
 	}
 
 	/**
+	 * A client library's own idea of what the provider answered, where the answer itself
+	 * is lost. It counts only where nothing else in the cause chain tells more.
+	 *
+	 * @param response the answer as the library took it
+	 */
+	record Hearsay(Response response) implements FailureFacts {
+	}
+
+	/**
 	 * No answer came. Ordered from the most to the least telling: of several exceptions
 	 * in a cause chain, the one that comes first here is the reason and the others are
 	 * its wrappings.
 	 */
 	enum Transport implements FailureFacts {
+
+		/** This side had no connection or thread to give: nobody was asked. */
+		NOT_STARTED,
 
 		/** The peer's certificate or host name was not accepted. */
 		CERTIFICATE,

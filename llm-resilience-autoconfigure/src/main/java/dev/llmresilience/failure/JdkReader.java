@@ -23,6 +23,7 @@ import java.security.cert.CertPathValidatorException;
 import java.security.cert.CertificateException;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 
 import javax.net.ssl.SSLHandshakeException;
@@ -54,6 +55,10 @@ final class JdkReader implements FailureReader {
 	private static final List<Class<? extends Throwable>> TIMED_OUT = List.of(HttpTimeoutException.class,
 			SocketTimeoutException.class, TimeoutException.class);
 
+	// Parsers' exceptions that are IOExceptions, but about what was read; some clients
+	// bring Jackson under another name.
+	private static final List<String> PARSERS = List.of(".jackson.", "com.google.gson.", "com.squareup.moshi.");
+
 	private static final List<Class<? extends Throwable>> LOCAL = List.of(FileSystemException.class,
 			FileNotFoundException.class, CharacterCodingException.class, CharConversionException.class,
 			MalformedURLException.class, ObjectStreamException.class, UnsupportedEncodingException.class);
@@ -67,7 +72,12 @@ final class JdkReader implements FailureReader {
 		if (isAny(thrown, UNKNOWN_HOST)) {
 			return Transport.UNKNOWN_HOST;
 		}
-		if (isAny(thrown, NOT_CONNECTED) || (thrown instanceof SocketTimeoutException && blamesConnect(message))
+		// OkHttp's dispatcher was shut down; or a pool of connections or threads is full.
+		if (thrown instanceof RejectedExecutionException || (thrown instanceof InterruptedIOException
+				&& message.startsWith("timeout waiting for connection from pool"))) {
+			return Transport.NOT_STARTED;
+		}
+		if (isAny(thrown, NOT_CONNECTED) || (thrown instanceof InterruptedIOException && blamesConnect(message))
 				|| (thrown instanceof IOException && happenedInHandshake(thrown))) {
 			return Transport.NOT_CONNECTED;
 		}
@@ -88,7 +98,8 @@ final class JdkReader implements FailureReader {
 		return message.contains("certificate") || message.contains("unknown_ca");
 	}
 
-	// OkHttp says "failed to connect to ... after 100ms".
+	// OkHttp says "failed to connect to ... after 100ms". Apache HttpClient 4's time-out
+	// is no SocketTimeoutException.
 	private static boolean blamesConnect(String message) {
 		return message.contains("connect timed out") || message.contains("failed to connect");
 	}
@@ -115,8 +126,8 @@ final class JdkReader implements FailureReader {
 	}
 
 	private static boolean isLocal(Throwable thrown) {
-		// Jackson 2's exceptions are IOExceptions, but about what was read.
-		return isAny(thrown, LOCAL) || thrown.getClass().getName().startsWith("com.fasterxml.jackson.");
+		String name = thrown.getClass().getName();
+		return isAny(thrown, LOCAL) || PARSERS.stream().anyMatch(name::contains);
 	}
 
 	private static boolean isAny(Throwable thrown, List<Class<? extends Throwable>> types) {

@@ -257,6 +257,22 @@ class DefaultFailureClassifierTests {
 	}
 
 	@Test
+	void anExceptionOfALibraryThatLacksAMethodIsTheCallersOwnUnlessItsCauseTellsMore() {
+		class Outdated extends IOException {
+
+			private static final long serialVersionUID = 1;
+
+			@Override
+			public String getMessage() {
+				throw new NoSuchMethodError();
+			}
+
+		}
+		assertThat(Failures.judge(new Outdated())).isEqualTo("APPLICATION");
+		assertThat(Failures.judge(caused(new Outdated(), new ConnectException()))).isEqualTo("CONNECTION unsent");
+	}
+
+	@Test
 	void theStatusIsKept() {
 		assertThat(Failures.classify(Failures.response(529, null, null), ProviderType.GENERIC).status()).isEqualTo(529);
 		assertThat(Failures.classify(new ConnectException(), ProviderType.GENERIC).status()).isZero();

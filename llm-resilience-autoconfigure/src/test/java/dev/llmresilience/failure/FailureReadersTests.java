@@ -22,7 +22,10 @@ class FailureReadersTests {
 	@Test
 	void readsEveryClientLibraryThatIsPresent() {
 		assertThat(FailureReaders.present(null)).hasExactlyElementsOfTypes(AnthropicReader.class, OpenAiReader.class,
-				SpringWebReader.class, JdkReader.class);
+				SpringAiReader.class, LangChain4jReader.class, GoogleInteractionsReader.class, GoogleGenAiReader.class,
+				AwsReader.class, AzureReader.class, SpringWebReader.class, WebClientReader.class, FeignReader.class,
+				RetrofitReader.class, HttpComponentsReader.class, ReactorNettyReader.class, NettyReader.class,
+				JdkReader.class);
 	}
 
 	@Test

@@ -21,6 +21,8 @@ import com.sun.net.httpserver.HttpServer;
  */
 final class FakeProvider implements AutoCloseable {
 
+	private final CountDownLatch asked = new CountDownLatch(1);
+
 	private final CountDownLatch closed = new CountDownLatch(1);
 
 	private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -46,7 +48,17 @@ final class FakeProvider implements AutoCloseable {
 	 * @return the provider
 	 */
 	static FakeProvider answering(int status, String headers, String body) {
-		byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+		return answering(status, headers, body.getBytes(StandardCharsets.UTF_8));
+	}
+
+	/**
+	 * Starts a provider that answers with bytes.
+	 * @param status the status
+	 * @param headers such as {@code "Retry-After: 2; x-should-retry: false"}, or empty
+	 * @param bytes the body
+	 * @return the provider
+	 */
+	static FakeProvider answering(int status, String headers, byte[] bytes) {
 		return handling((exchange) -> {
 			for (String header : headers.isEmpty() ? new String[0] : headers.split(";")) {
 				int colon = header.indexOf(':');
@@ -73,8 +85,19 @@ final class FakeProvider implements AutoCloseable {
 	 */
 	static FakeProvider silent() {
 		FakeProvider provider = new FakeProvider();
-		provider.server.createContext("/", (exchange) -> provider.awaitClose());
+		provider.server.createContext("/", (exchange) -> {
+			provider.asked.countDown();
+			provider.awaitClose();
+		});
 		return provider;
+	}
+
+	/**
+	 * Waits until a silent provider was asked something.
+	 * @throws InterruptedException if interrupted
+	 */
+	void awaitRequest() throws InterruptedException {
+		this.asked.await();
 	}
 
 	private static FakeProvider handling(HttpHandler handler) {

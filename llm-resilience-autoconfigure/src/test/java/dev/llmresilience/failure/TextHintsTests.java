@@ -55,7 +55,7 @@ class TextHintsTests {
 					                  | [{"error":{"code":429,"details":[{"retryDelay":"2.463586755s"}]}}]          | 2.463586755s   | Gemini, streaming
 					                  | {"error":{"details":[{"metadata":{"quotaResetDelay":"373.801628ms"}}]}}     | 0.373801628s   | Code Assist
 					                  | {"error":{"message":"slow","retry_after":30}}                               | 30s            | BerriAI/litellm#7669
-					                  | {"error":{"availability":{"retryable":true,"retry_after":40}}}              | 40s            | OpenRouter
+					                  | {"error":{"availability":{"retryable":true,"retry_after":40}}}              | 40s RETRY      | OpenRouter
 					                  | {"error":{"message":"Please retry in 59.44s.","details":[{"retryDelay":"59s"}]}} | 59.44s    | the larger of field and text
 					                  | Rate limit exceeded, try again in 5s                                        | 5s             | plain text
 					Retry-After: 45   | {"error":{"message":"Please retry after 45 seconds."}}                      | 45s            | icereed/paperless-gpt#814

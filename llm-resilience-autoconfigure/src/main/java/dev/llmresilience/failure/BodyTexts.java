@@ -34,8 +34,9 @@ final class BodyTexts {
 
 	private static final Pattern LONG_QUOTA_ID = pattern("per(?:day|week|month)|daily");
 
-	private static final Pattern RATE_LIMIT = pattern("rate.?limit|too many requests|\\bper.?(?:second|min)|throttl"
-			+ "|resource.{0,10}exhausted|concurren|slow down|capacity|high demand|overloaded");
+	private static final Pattern RATE_LIMIT = pattern(
+			"rate.?limit|too many requests|(?:\\bper.?|/ ?)(?:second|min)|throttl"
+					+ "|resource.{0,10}exhausted|concurren|slow down|capacity|high demand|overloaded");
 
 	private BodyTexts() {
 	}

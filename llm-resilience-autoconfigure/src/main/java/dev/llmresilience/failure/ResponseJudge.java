@@ -38,8 +38,8 @@ final class ResponseJudge {
 	static LlmFailure judge(Response response, ProviderRules rules, Instant now) {
 		ErrorBody body = namedByHeader(response);
 		int status = response.insideSuccess() ? body.status() : response.status();
-		FailureKind meaning = meaning(status, body, rules);
-		FailureKind kind = (meaning != null) ? meaning : byStatus(status);
+		FailureKind meaning = isCertain(status) ? null : rules.kind(status, body);
+		FailureKind kind = (meaning != null) ? meaning : byStatus(status, body);
 		Verdict verdict = verdict(response);
 		Duration hint = Hints.of(response, rules.resetHeader(), now);
 		LlmFailure failure = LlmFailure.of(kind).withStatus(response.status()).withCode(cleanCode(body));
@@ -79,20 +79,24 @@ final class ResponseJudge {
 		return names.isEmpty() ? response.body() : response.body().withCode(ErrorFields.awsName(names.get(0)));
 	}
 
-	private static @Nullable FailureKind meaning(int status, ErrorBody body, ProviderRules rules) {
-		if (status == 413 || status == 499) {
-			return null;
-		}
-		FailureKind kind = rules.kind(status, body);
-		if (kind == null && PROXY_STATUSES.contains(status) && body.status() != 0) {
-			FailureKind stated = StatusTable.kind(body.status());
-			return CodeTable.beats(stated, status) ? stated : null;
-		}
-		return kind;
+	// Whatever a body says, a request of that size is not taken, and a caller who has
+	// left
+	// waits for nothing.
+	private static boolean isCertain(int status) {
+		return status == 413 || status == 499;
 	}
 
-	private static FailureKind byStatus(int status) {
-		return (status != 0) ? StatusTable.kind(status) : FailureKind.SERVER_ERROR;
+	private static FailureKind byStatus(int status, ErrorBody body) {
+		if (status == 0) {
+			return FailureKind.SERVER_ERROR;
+		}
+		if (PROXY_STATUSES.contains(status) && body.status() != 0) {
+			FailureKind stated = StatusTable.kind(body.status());
+			if (CodeTable.beats(stated, status)) {
+				return stated;
+			}
+		}
+		return StatusTable.kind(status);
 	}
 
 	private static LlmFailure exhausted(LlmFailure failure, Quota quota, Verdict verdict, @Nullable Duration hint,

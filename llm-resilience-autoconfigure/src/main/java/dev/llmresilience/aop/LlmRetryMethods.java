@@ -3,6 +3,7 @@ package dev.llmresilience.aop;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Future;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -11,6 +12,7 @@ import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
+import org.springframework.core.ReactiveAdapterRegistry;
 
 /**
  * Checks every annotated method once all beans are there, so that what is wrong with one
@@ -40,7 +42,9 @@ public final class LlmRetryMethods implements SmartInitializingSingleton {
 
 	@Override
 	public void afterSingletonsInstantiated() {
-		this.pointcut.matched().forEach(this.plans::check);
+		for (Class<?> type : this.pointcut.matched()) {
+			this.plans.check(type).stream().map(MethodPlan::method).forEach(LlmRetryMethods::warnOfLaterResult);
+		}
 		for (Method method : this.pointcut.unreachable()) {
 			logger.warn("@LlmRetry does nothing on " + method.getDeclaringClass().getName() + "." + method.getName()
 					+ ": no proxy can stand before a private or static method. Make it an instance method that "
@@ -48,6 +52,18 @@ public final class LlmRetryMethods implements SmartInitializingSingleton {
 		}
 		if (!this.beanFactory.containsBeanDefinition(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)) {
 			warnOfUnprotected();
+		}
+	}
+
+	private static void warnOfLaterResult(Method method) {
+		Class<?>[] parameters = method.getParameterTypes();
+		boolean suspends = parameters.length > 0
+				&& parameters[parameters.length - 1].getName().equals("kotlin.coroutines.Continuation");
+		if (suspends || Future.class.isAssignableFrom(method.getReturnType())
+				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(method.getReturnType()) != null) {
+			logger.warn("@LlmRetry on " + method.getDeclaringClass().getName() + "." + method.getName()
+					+ " protects only the call that returns its " + method.getReturnType().getSimpleName()
+					+ ", not what happens until that has a result. Annotate a method that returns the result itself.");
 		}
 	}
 

@@ -12,6 +12,7 @@ import java.util.function.UnaryOperator;
 import dev.llmresilience.LlmRetry;
 import dev.llmresilience.engine.CallOptions;
 import dev.llmresilience.engine.Provider;
+import dev.llmresilience.engine.ProviderSettings;
 import dev.llmresilience.engine.Providers;
 import dev.llmresilience.policy.RetryPolicy;
 import org.jspecify.annotations.Nullable;
@@ -106,7 +107,7 @@ public final class MethodPlans {
 							+ "at least one property below it, such as type), or set llm.resilience.strict=false to "
 							+ "make such calls under 'default'.");
 		}
-		return this.providers.use("default");
+		return this.providers.use(ProviderSettings.DEFAULT_NAME);
 	}
 
 	private CallOptions options(LlmRetry annotation, Method method, Provider provider) {

@@ -6,6 +6,7 @@ import java.util.Map;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.ProviderEntry;
 import dev.llmresilience.breaker.CircuitBreaker;
 import dev.llmresilience.budget.RetryBudget;
+import dev.llmresilience.engine.ProviderSettings;
 import dev.llmresilience.limiter.RateLimiter;
 import org.jspecify.annotations.Nullable;
 
@@ -28,8 +29,6 @@ import org.springframework.util.StringUtils;
  */
 final class ProviderGuardBeans implements BeanDefinitionRegistryPostProcessor {
 
-	private static final String DEFAULT = "default";
-
 	private final Environment environment;
 
 	ProviderGuardBeans(Environment environment) {
@@ -39,12 +38,12 @@ final class ProviderGuardBeans implements BeanDefinitionRegistryPostProcessor {
 	@Override
 	public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
 		Map<String, ProviderEntry> entries = new LinkedHashMap<>();
-		entries.put(DEFAULT, ProviderEntry.NOTHING);
+		entries.put(ProviderSettings.DEFAULT_NAME, ProviderEntry.NOTHING);
 		Binder.get(this.environment)
 			.bind("llm.resilience", Bindable.of(LlmResilienceProperties.class),
 					new EmptyGroups().apply(new IgnoreTopLevelConverterNotFoundBindHandler()))
 			.ifBound((properties) -> entries.putAll(ProviderNames.spelled(properties.providers(), this.environment)));
-		ProviderEntry defaults = entries.getOrDefault(DEFAULT, ProviderEntry.NOTHING);
+		ProviderEntry defaults = entries.getOrDefault(ProviderSettings.DEFAULT_NAME, ProviderEntry.NOTHING);
 		entries.forEach((name, entry) -> {
 			register(registry, name, RateLimiter.class, "limiter");
 			if (isOn(entry, defaults, (of) -> (of.budget() != null) ? of.budget().enabled() : null)) {

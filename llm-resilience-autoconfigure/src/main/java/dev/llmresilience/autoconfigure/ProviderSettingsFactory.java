@@ -1,5 +1,6 @@
 package dev.llmresilience.autoconfigure;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,8 +27,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class ProviderSettingsFactory {
 
-	private static final String DEFAULT = "default";
-
 	private final LlmResilienceProperties.ProviderEntry defaults;
 
 	private ProviderSettingsFactory(LlmResilienceProperties.ProviderEntry defaults) {
@@ -42,11 +41,11 @@ final class ProviderSettingsFactory {
 	 */
 	static List<ProviderSettings> create(Map<String, LlmResilienceProperties.ProviderEntry> providers) {
 		Map<String, LlmResilienceProperties.ProviderEntry> entries = new LinkedHashMap<>();
-		entries.put(DEFAULT, LlmResilienceProperties.ProviderEntry.NOTHING);
+		entries.put(ProviderSettings.DEFAULT_NAME, LlmResilienceProperties.ProviderEntry.NOTHING);
 		entries.putAll(providers);
 		checkCollisions(entries);
 		entries.forEach(PropertyChecks::check);
-		LlmResilienceProperties.ProviderEntry defaults = entries.getOrDefault(DEFAULT,
+		LlmResilienceProperties.ProviderEntry defaults = entries.getOrDefault(ProviderSettings.DEFAULT_NAME,
 				LlmResilienceProperties.ProviderEntry.NOTHING);
 		ProviderSettingsFactory factory = new ProviderSettingsFactory(defaults);
 		List<ProviderSettings> settings = new ArrayList<>();
@@ -104,7 +103,8 @@ final class ProviderSettingsFactory {
 				source.get(Retry::rateLimitRetries, built.rateLimitRetries()), source.find(Retry::rateLimitMaxElapsed),
 				source.get(Retry::baseDelay, built.baseDelay()),
 				source.get(Retry::rateLimitBaseDelay, built.rateLimitBaseDelay()),
-				source.get(Retry::maxDelay, built.maxDelay()), source.get(Retry::multiplier, built.multiplier()),
+				atLeast(source.get(Retry::baseDelay, built.baseDelay()), source.find(Retry::maxDelay),
+						built.maxDelay()), source.get(Retry::multiplier, built.multiplier()),
 				source.get(Retry::jitter, built.jitter()), source.get(Retry::jitterFactor, built.jitterFactor()),
 				source.get(Retry::retryAfterSpread, built.retryAfterSpread()),
 				source.get(Retry::maxRetryAfter, built.maxRetryAfter()), source.get(Retry::timeout, built.timeout()),
@@ -134,11 +134,17 @@ final class ProviderSettingsFactory {
 		if (!source.get(Breaker::enabled, true)) {
 			return null;
 		}
+		Duration open = source.get(Breaker::openDuration, built.openDuration());
 		return new BreakerSettings(source.get(Breaker::failureThreshold, built.failureThreshold()),
 				source.find(Breaker::failureRateThreshold), source.get(Breaker::windowSize, built.windowSize()),
-				source.find(Breaker::slowCallDuration), source.get(Breaker::openDuration, built.openDuration()),
-				source.get(Breaker::maxOpenDuration, built.maxOpenDuration()),
+				source.find(Breaker::slowCallDuration), open,
+				atLeast(open, source.find(Breaker::maxOpenDuration), built.maxOpenDuration()),
 				source.get(Breaker::trialTimeout, built.trialTimeout()));
+	}
+
+	/** A value that is built in must not cap the one that is configured. */
+	private static Duration atLeast(Duration least, @Nullable Duration configured, Duration built) {
+		return (configured != null) ? configured : (least.compareTo(built) > 0) ? least : built;
 	}
 
 	private static <T> T first(@Nullable T own, @Nullable T inherited, T built) {

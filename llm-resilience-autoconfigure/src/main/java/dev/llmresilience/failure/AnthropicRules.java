@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class AnthropicRules implements ProviderRules {
 
-	private static final Map<String, FailureKind> KINDS = Map.ofEntries(
+	private static final CodeTable CODES = new CodeTable(Map.ofEntries(
 			Map.entry("ramp_limit_exceeded", FailureKind.RATE_LIMITED),
 			Map.entry("rate_limit_error", FailureKind.RATE_LIMITED),
 			Map.entry("overloaded_error", FailureKind.OVERLOADED), Map.entry("api_error", FailureKind.SERVER_ERROR),
@@ -24,7 +24,7 @@ final class AnthropicRules implements ProviderRules {
 			Map.entry("authentication_error", FailureKind.UNAUTHORIZED),
 			Map.entry("permission_error", FailureKind.UNAUTHORIZED),
 			Map.entry("invalid_request_error", FailureKind.INVALID_REQUEST),
-			Map.entry("not_found_error", FailureKind.INVALID_REQUEST));
+			Map.entry("not_found_error", FailureKind.INVALID_REQUEST)));
 
 	private static final Set<String> MONEY = Set.of("enforced_spend_limit_reached", "contract_spend_limit_reached",
 			"linked_organization_spend_limit_reached", "linked_organization_billing_unavailable", "billing_error");
@@ -37,12 +37,12 @@ final class AnthropicRules implements ProviderRules {
 			Pattern.CASE_INSENSITIVE | Pattern.MULTILINE);
 
 	@Override
-	public @Nullable FailureKind kind(ErrorBody body) {
-		return body.meaning(KINDS);
+	public @Nullable FailureKind kind(int status, ErrorBody body) {
+		return CODES.kind(status, body);
 	}
 
 	@Override
-	public @Nullable Quota quota(ErrorBody body) {
+	public @Nullable Quota quota(int status, ErrorBody body) {
 		String code = body.codeIn(MONEY);
 		if (code != null) {
 			return new Quota(code, LatchScope.ACCOUNT);

@@ -18,16 +18,25 @@ final class BodyTexts {
 	private static final Pattern LIMIT_AND_REQUESTED = pattern(
 			"\\blimit:?\\s{0,3}(\\d[\\d,]{0,14})\\b.{0,120}?\\brequested:?\\s{0,3}(\\d[\\d,]{0,14})\\b");
 
-	private static final Pattern TOO_LARGE = pattern("\\brequest too large\\b|\\bprompt is too long\\b"
-			+ "|\\binput is too long\\b|\\bmaximum context length\\b|\\bcontext window\\b");
+	private static final Pattern REQUESTED_AND_LIMIT = pattern(
+			"\\brequested:?\\s{0,3}(\\d[\\d,]{0,14})\\b.{0,120}?\\blimit:?\\s{0,3}(\\d[\\d,]{0,14})\\b");
 
-	private static final Pattern LONG_QUOTA = pattern(
-			"\\bper[ -]?(?:day|week|month)\\b|\\b(?:dai|week|month)ly\\b|\\b[RT]PD\\b");
+	private static final Pattern TOO_LARGE = pattern("\\b(?:request|prompt|input)(?: is)? too (?:large|long)\\b"
+			+ "|\\bmaximum (?:context|prompt) length\\b|\\bcontext.?window|\\bcontext (?:length|size|limit)\\b"
+			+ "|\\bexceeds the maximum number of tokens\\b");
+
+	// Which of the two a text names first is the one that it complains about: what comes
+	// later may be an offer.
+	private static final Pattern QUOTA_WINDOW = pattern(
+			"(\\bper[ -]?(?:day|week|month)\\b|/ ?(?:day|week|month)\\b|\\b(?:dai|week|month)ly\\b|\\b[RT]PD\\b|\\bASD\\b"
+					+ "|\\bper 86400 ?s|(?-i:[a-z](?:Per|By)(?:Day|Week|Month)(?![a-z])))"
+					+ "|\\bper[ -]?(?:sec(?:ond)?|min(?:ute)?|hour)\\b|/ ?(?:sec(?:ond)?|min(?:ute)?|hour)\\b|\\b[RT]P[MS]\\b");
 
 	private static final Pattern LONG_QUOTA_ID = pattern("per(?:day|week|month)|daily");
 
-	private static final Pattern RATE_LIMIT = pattern("rate.?limit|too many requests|\\bper.?(?:second|min)|throttl"
-			+ "|resource.{0,10}exhausted|concurren|slow down|capacity|high demand|overloaded");
+	private static final Pattern RATE_LIMIT = pattern(
+			"rate.?limit|too many requests|(?:\\bper.?|/ ?)(?:second|min)|throttl"
+					+ "|resource.{0,10}exhausted|concurren|slow down|capacity|high demand|overloaded");
 
 	private BodyTexts() {
 	}
@@ -59,8 +68,12 @@ final class BodyTexts {
 	}
 
 	private static boolean requestsMoreThanLimit(String text) {
-		Matcher matcher = LIMIT_AND_REQUESTED.matcher(text);
-		return matcher.find() && number(matcher.group(2)) > number(matcher.group(1));
+		Matcher limitFirst = LIMIT_AND_REQUESTED.matcher(text);
+		if (limitFirst.find()) {
+			return number(limitFirst.group(2)) > number(limitFirst.group(1));
+		}
+		Matcher requestFirst = REQUESTED_AND_LIMIT.matcher(text);
+		return requestFirst.find() && number(requestFirst.group(1)) > number(requestFirst.group(2));
 	}
 
 	private static long number(String digits) {
@@ -73,7 +86,8 @@ final class BodyTexts {
 	 * @return {@code true} if the text says so
 	 */
 	static boolean isLongQuota(String text) {
-		return LONG_QUOTA.matcher(text).find();
+		Matcher window = QUOTA_WINDOW.matcher(text);
+		return window.find() && window.group(1) != null;
 	}
 
 	/**

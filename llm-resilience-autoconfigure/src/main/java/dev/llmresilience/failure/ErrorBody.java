@@ -1,6 +1,8 @@
 package dev.llmresilience.failure;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
@@ -19,11 +21,14 @@ import org.jspecify.annotations.Nullable;
  * @param status the error status that the body states, {@code 0} for none
  * @param text all messages, to be searched only; empty where there was none
  * @param delay how long a field says to wait, or {@code null}
+ * @param resetAt when a field says to come back, or {@code null}
+ * @param retryable whether a field says that a retry can help, or {@code null}
  */
-record ErrorBody(List<String> codes, List<String> quotaIds, int status, String text, @Nullable Duration delay) {
+record ErrorBody(List<String> codes, List<String> quotaIds, int status, String text, @Nullable Duration delay,
+		@Nullable Instant resetAt, @Nullable Boolean retryable) {
 
 	/** A body that says nothing. */
-	static final ErrorBody EMPTY = new ErrorBody(List.of(), List.of(), 0, "", null);
+	static final ErrorBody EMPTY = new ErrorBody(List.of(), List.of(), 0, "", null, null, null);
 
 	/**
 	 * Reads a body as it came over the wire, which may be anything. Never throws.
@@ -52,6 +57,32 @@ record ErrorBody(List<String> codes, List<String> quotaIds, int status, String t
 		ErrorFields fields = new ErrorFields();
 		fields.putTree(tree);
 		return fields.toBody();
+	}
+
+	/**
+	 * Returns a copy with one more code, the most telling one.
+	 * @param code the code
+	 * @return the copy
+	 */
+	ErrorBody withCode(String code) {
+		List<String> all = new ArrayList<>(this.codes);
+		all.add(0, code);
+		return new ErrorBody(List.copyOf(all), this.quotaIds, this.status, this.text, this.delay, this.resetAt,
+				this.retryable);
+	}
+
+	/**
+	 * Whether a code is among those of the body.
+	 * @param code the code, in any case
+	 * @return {@code true} if it is
+	 */
+	boolean has(String code) {
+		for (String own : this.codes) {
+			if (own.equalsIgnoreCase(code)) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package dev.llmresilience.failure;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
@@ -31,6 +32,10 @@ final class ErrorFields {
 
 	private @Nullable Duration delay;
 
+	private @Nullable Instant resetAt;
+
+	private @Nullable Boolean retryable;
+
 	/**
 	 * Takes a scalar value.
 	 * @param parent the name of the object that holds it, {@code null} at the top
@@ -42,14 +47,14 @@ final class ErrorFields {
 			putText(value);
 			return;
 		}
-		boolean inError = "error".equals(parent);
+		boolean inError = parent != null && isError(parent);
 		switch (name) {
 			case "error", "detail" -> {
 				if (parent == null) {
 					putText(value);
 				}
 			}
-			case "message" -> {
+			case "message", "Message" -> {
 				if (parent == null || inError) {
 					putText(value);
 				}
@@ -60,8 +65,20 @@ final class ErrorFields {
 				}
 			}
 			case "retryDelay", "quotaResetDelay" -> putDelay(Durations.ofUnits(value));
-			case "retry_after", "resets_in_seconds" -> putDelay(Durations.ofSeconds(value));
+			case "retry_after", "retry_after_seconds", "resets_in_seconds" -> putDelay(ofSecondsOrUnits(value));
 			case "retry_after_ms" -> putDelay(Durations.ofMillis(value));
+			case "resets_at", "reset_at", "quotaResetTimeStamp" -> putReset(ResetTimes.instant(value));
+			case "X-RateLimit-Reset", "x-ratelimit-reset" -> {
+				if ("headers".equals(parent)) {
+					putReset(ResetTimes.instant(value));
+				}
+			}
+			case "retryable" -> {
+				if ("availability".equals(parent)) {
+					this.retryable = Boolean.valueOf(value);
+				}
+			}
+			case "originalStatusCode" -> putStatus(value);
 			case "quotaId" -> {
 				if (this.quotaIds.size() < MAX_VALUES) {
 					this.quotaIds.add(value);
@@ -109,21 +126,59 @@ final class ErrorFields {
 		this.delay = Durations.longer(this.delay, value);
 	}
 
+	private void putReset(@Nullable Instant value) {
+		if (value != null && (this.resetAt == null || value.isAfter(this.resetAt))) {
+			this.resetAt = value;
+		}
+	}
+
+	private static @Nullable Duration ofSecondsOrUnits(String value) {
+		Duration seconds = Durations.ofSeconds(value);
+		return (seconds != null) ? seconds : Durations.ofUnits(value);
+	}
+
 	// A status may stand where others have a code, as a number or as a string.
 	private void putCode(Place place, String value) {
-		if (value.matches("[45]\\d\\d")) {
-			this.status = (this.status != 0) ? this.status : Integer.parseInt(value);
+		if (!putStatus(value) && !value.isBlank()) {
+			this.codes.putIfAbsent(place, (place == Place.AWS_TYPE) ? awsName(value) : value);
 		}
-		else if (!value.isBlank()) {
-			this.codes.putIfAbsent(place, value);
+	}
+
+	private boolean putStatus(String value) {
+		boolean isStatus = value.length() == 3 && (value.charAt(0) == '4' || value.charAt(0) == '5')
+				&& isDigit(value.charAt(1)) && isDigit(value.charAt(2));
+		if (isStatus && this.status == 0) {
+			this.status = Integer.parseInt(value);
 		}
+		return isStatus;
+	}
+
+	private static boolean isDigit(char c) {
+		return c >= '0' && c <= '9';
+	}
+
+	/**
+	 * Takes the name out of an AWS error type.
+	 * @param type such as {@code com.amazon.coral.service#ThrottlingException} or
+	 * {@code ThrottlingException:http://internal.amazon.com/}
+	 * @return the name
+	 */
+	static String awsName(String type) {
+		String name = type.substring(type.indexOf('#') + 1);
+		int colon = name.indexOf(':');
+		return ((colon >= 0) ? name.substring(0, colon) : name).strip();
+	}
+
+	// Several call the object of the error by other names.
+	private static boolean isError(String name) {
+		return name.equals("error") || name.equals("errors") || name.equals("detail");
 	}
 
 	ErrorBody toBody() {
 		// Anthropic's envelope has the type "error".
 		this.codes.remove(Place.TYPE, "error");
 		return new ErrorBody(List.copyOf(this.codes.values()), List.copyOf(this.quotaIds), this.status,
-				String.join("\n", this.texts), this.delay);
+				String.join("\n", this.texts), this.delay, this.resetAt, this.retryable);
 	}
 
 	/**
@@ -131,24 +186,32 @@ final class ErrorFields {
 	 */
 	private enum Place {
 
-		DETAILS_CODE, ERROR_CODE, ERROR_TYPE, METADATA_TYPE, ERROR_STATUS, CODE, TYPE, STATUS, LIMIT_SOURCE;
+		DETAILS_CODE, REASON, ERROR_CODE, ERROR_TYPE, METADATA_TYPE, ERROR_STATUS, AWS_TYPE, CODE, TYPE, STATUS,
+		LIMIT_SOURCE;
 
 		static @Nullable Place of(@Nullable String parent, String name) {
 			if (parent == null) {
 				return switch (name) {
 					case "code" -> CODE;
-					case "type" -> TYPE;
+					case "__type", "errorCode" -> AWS_TYPE;
+					case "type", "error_type" -> TYPE;
 					case "status", "statusCode" -> STATUS;
 					default -> null;
 				};
 			}
-			return switch (parent + "." + name) {
-				case "details.error_code" -> DETAILS_CODE;
-				case "error.code" -> ERROR_CODE;
-				case "error.type" -> ERROR_TYPE;
-				case "error.status" -> ERROR_STATUS;
-				case "metadata.error_type" -> METADATA_TYPE;
-				case "metadata.limit_source" -> LIMIT_SOURCE;
+			if (isError(parent)) {
+				return switch (name) {
+					case "code" -> ERROR_CODE;
+					case "type" -> ERROR_TYPE;
+					case "status" -> ERROR_STATUS;
+					default -> null;
+				};
+			}
+			return switch (name) {
+				case "error_code" -> parent.equals("details") ? DETAILS_CODE : null;
+				case "reason" -> parent.equals("details") ? REASON : null;
+				case "error_type" -> parent.equals("metadata") ? METADATA_TYPE : null;
+				case "limit_source" -> parent.equals("metadata") ? LIMIT_SOURCE : null;
 				default -> null;
 			};
 		}

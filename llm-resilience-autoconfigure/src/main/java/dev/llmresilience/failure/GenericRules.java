@@ -2,63 +2,82 @@ package dev.llmresilience.failure;
 
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.stream.Stream;
 
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.LlmFailure.LatchScope;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The words of a provider of unknown dialect: the two dialects that most others imitate,
- * and the commonest words of gateways.
+ * The words that everybody may use: those of all dialects that others imitate or pass on,
+ * and the commonest of gateways (LiteLLM, New API) and model servers (vLLM, llama.cpp).
+ * They judge providers of unknown dialect, and stand behind the words of each known one,
+ * for what a gateway in front of it has to say.
+ * <p>
+ * Not among them are words that mean something else elsewhere.
  */
 final class GenericRules implements ProviderRules {
 
-	private static final List<ProviderRules> DIALECTS = List.of(new OpenAiRules(), new AnthropicRules());
+	private static final List<ProviderRules> DIALECTS = List.of(new OpenAiRules(), new AnthropicRules(),
+			new OpenRouterRules(), new GoogleRules(), new BedrockRules(), new AzureOpenAiRules(), new MistralRules(),
+			new DeepSeekRules(), new XaiRules());
 
-	private static final Map<String, FailureKind> KINDS = Map.ofEntries(
-			Map.entry("openrouter_in_flight_budget", FailureKind.RATE_LIMITED),
-			Map.entry("in_flight_budget_exhausted", FailureKind.RATE_LIMITED),
-			Map.entry("resource_exhausted", FailureKind.RATE_LIMITED),
-			Map.entry("rate_limited", FailureKind.RATE_LIMITED),
-			Map.entry("too_many_requests", FailureKind.RATE_LIMITED),
-			Map.entry("provider_overloaded", FailureKind.OVERLOADED),
-			Map.entry("capacity_exceeded", FailureKind.OVERLOADED),
-			Map.entry("payload_too_large", FailureKind.TOO_LARGE));
+	private static final CodeTable CODES = new CodeTable(Map.ofEntries(
+			Map.entry("throttling_error", FailureKind.RATE_LIMITED),
+			Map.entry("ratelimiterror", FailureKind.RATE_LIMITED),
+			Map.entry("rate_limit_reached_error", FailureKind.RATE_LIMITED),
+			Map.entry("engine_overloaded_error", FailureKind.OVERLOADED),
+			Map.entry("overloaded", FailureKind.OVERLOADED), Map.entry("capacity_exceeded", FailureKind.OVERLOADED),
+			Map.entry("contextwindowexceedederror", FailureKind.TOO_LARGE),
+			Map.entry("exceed_context_size_error", FailureKind.TOO_LARGE),
+			Map.entry("internal_server_error", FailureKind.SERVER_ERROR)));
 
-	private static final Set<String> MONEY = Set.of("payment_required");
+	private static final Map<String, LatchScope> MONEY = Map.of("insufficient_balance", LatchScope.ACCOUNT,
+			"insufficient_user_quota", LatchScope.ACCOUNT, "exceeded_current_quota_error", LatchScope.ACCOUNT,
+			"budget_exceeded", LatchScope.PROVIDER);
 
-	// Budgets of calls in flight, which are free again when those calls end
-	// (OpenRouter's errors page); both share the status and type of an empty purse.
-	private static final Set<String> PASSING = Set.of("openrouter_in_flight_budget", "in_flight_budget_exhausted");
+	private final List<ProviderRules> rules;
+
+	private final @Nullable String resetHeader;
+
+	/**
+	 * Creates the rules of one provider type.
+	 * @param own the words of its own, which are asked first
+	 */
+	GenericRules(ProviderRules... own) {
+		List<ProviderRules> first = List.of(own);
+		Stream<ProviderRules> others = DIALECTS.stream()
+			.filter((dialect) -> first.stream().noneMatch((rules) -> rules.getClass() == dialect.getClass()));
+		this.rules = Stream.concat(first.stream(), others).toList();
+		this.resetHeader = first.isEmpty() ? null : first.get(0).resetHeader();
+	}
 
 	@Override
-	public @Nullable FailureKind kind(ErrorBody body) {
-		if (body.codeIn(PASSING) != null) {
-			return FailureKind.RATE_LIMITED;
-		}
-		for (ProviderRules dialect : DIALECTS) {
-			FailureKind kind = dialect.kind(body);
+	public @Nullable FailureKind kind(int status, ErrorBody body) {
+		for (ProviderRules dialect : this.rules) {
+			FailureKind kind = dialect.kind(status, body);
 			if (kind != null) {
 				return kind;
 			}
 		}
-		return body.meaning(KINDS);
+		return CODES.kind(status, body);
 	}
 
 	@Override
-	public @Nullable Quota quota(ErrorBody body) {
-		if (body.codeIn(PASSING) != null) {
-			return null;
-		}
-		for (ProviderRules dialect : DIALECTS) {
-			Quota quota = dialect.quota(body);
+	public @Nullable Quota quota(int status, ErrorBody body) {
+		for (ProviderRules dialect : this.rules) {
+			Quota quota = dialect.quota(status, body);
 			if (quota != null) {
 				return quota;
 			}
 		}
-		String code = body.codeIn(MONEY);
-		return (code != null) ? new Quota(code, LatchScope.ACCOUNT) : null;
+		String code = body.codeIn(MONEY.keySet());
+		return (code != null) ? new Quota(code, MONEY.getOrDefault(code, LatchScope.ACCOUNT)) : null;
+	}
+
+	@Override
+	public @Nullable String resetHeader() {
+		return this.resetHeader;
 	}
 
 }

@@ -25,13 +25,27 @@ final class Hints {
 	 * Reads the hint of a response: the longest of what its headers, its body's fields
 	 * and its text say.
 	 * @param response the response
+	 * @param resetHeader the header to take for a wait where nothing else says when to
+	 * come back after a 429, or {@code null}
 	 * @param now the wall clock
 	 * @return the duration from now, zero for no floor, {@code null} for no hint
 	 */
-	static @Nullable Duration of(FailureFacts.Response response, Instant now) {
-		Duration hint = response.body().delay();
-		hint = Durations.longer(hint, TextHints.find(response.body().text(), now));
-		return response.insideSuccess() ? hint : Durations.longer(hint, ofHeaders(response.headers(), now));
+	static @Nullable Duration of(FailureFacts.Response response, @Nullable String resetHeader, Instant now) {
+		ErrorBody body = response.body();
+		Duration hint = Durations.longer(body.delay(), TextHints.find(body.text(), now));
+		if (body.resetAt() != null) {
+			hint = Durations.longer(hint, ResetTimes.until(body.resetAt(), now));
+		}
+		if (response.insideSuccess()) {
+			return hint;
+		}
+		hint = Durations.longer(hint, ofHeaders(response.headers(), now));
+		if (hint == null && resetHeader != null && response.status() == 429) {
+			for (String value : response.headers().apply(resetHeader)) {
+				hint = Durations.longer(hint, ResetTimes.until(value, now));
+			}
+		}
+		return hint;
 	}
 
 	/**

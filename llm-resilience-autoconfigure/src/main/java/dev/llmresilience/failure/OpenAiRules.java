@@ -1,6 +1,7 @@
 package dev.llmresilience.failure;
 
 import java.util.Map;
+import java.util.regex.Pattern;
 
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.LlmFailure.LatchScope;
@@ -12,19 +13,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class OpenAiRules implements ProviderRules {
 
-	private static final Map<String, FailureKind> KINDS = Map.ofEntries(
+	private static final CodeTable CODES = new CodeTable(Map.ofEntries(
 			Map.entry("rate_limit_exceeded", FailureKind.RATE_LIMITED),
 			Map.entry("rate_limit_error", FailureKind.RATE_LIMITED), Map.entry("slow_down", FailureKind.RATE_LIMITED),
 			Map.entry("server_is_overloaded", FailureKind.OVERLOADED),
 			Map.entry("service_unavailable_error", FailureKind.OVERLOADED),
 			Map.entry("server_error", FailureKind.SERVER_ERROR), Map.entry("conflict", FailureKind.CONFLICT),
 			Map.entry("context_length_exceeded", FailureKind.TOO_LARGE),
+			Map.entry("string_above_max_length", FailureKind.TOO_LARGE),
 			Map.entry("invalid_api_key", FailureKind.UNAUTHORIZED),
 			Map.entry("model_not_found", FailureKind.INVALID_REQUEST),
 			Map.entry("content_filter", FailureKind.INVALID_REQUEST),
 			Map.entry("content_policy_violation", FailureKind.INVALID_REQUEST),
 			Map.entry("invalid_prompt", FailureKind.INVALID_REQUEST),
-			Map.entry("invalid_request_error", FailureKind.INVALID_REQUEST));
+			Map.entry("invalid_request_error", FailureKind.INVALID_REQUEST)));
 
 	// A project's cap leaves the account's other projects working.
 	private static final Map<String, LatchScope> MONEY = Map.of("project_spend_limit_exceeded", LatchScope.PROVIDER,
@@ -33,15 +35,23 @@ final class OpenAiRules implements ProviderRules {
 			"billing_not_active", LatchScope.ACCOUNT, "insufficient_quota", LatchScope.ACCOUNT, "usage_limit_reached",
 			LatchScope.ACCOUNT);
 
+	// For clients that keep the message only. Google uses the same sentence for limits
+	// that pass in a minute, so it takes the address behind it to tell.
+	private static final Pattern MONEY_TEXT = Pattern
+		.compile("exceeded your current quota[^\\n]{0,200}platform\\.openai\\.com", Pattern.CASE_INSENSITIVE);
+
 	@Override
-	public @Nullable FailureKind kind(ErrorBody body) {
-		return body.meaning(KINDS);
+	public @Nullable FailureKind kind(int status, ErrorBody body) {
+		return CODES.kind(status, body);
 	}
 
 	@Override
-	public @Nullable Quota quota(ErrorBody body) {
+	public @Nullable Quota quota(int status, ErrorBody body) {
 		String code = body.codeIn(MONEY.keySet());
-		return (code != null) ? new Quota(code, MONEY.getOrDefault(code, LatchScope.ACCOUNT)) : null;
+		if (code != null) {
+			return new Quota(code, MONEY.getOrDefault(code, LatchScope.ACCOUNT));
+		}
+		return MONEY_TEXT.matcher(body.text()).find() ? Quota.UNCODED : null;
 	}
 
 }

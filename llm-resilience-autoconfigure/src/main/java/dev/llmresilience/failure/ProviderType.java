@@ -1,9 +1,13 @@
 package dev.llmresilience.failure;
 
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+
 /**
  * The API dialect that a provider entry speaks: it selects the rules that judge the
- * provider's failures. A dialect without rules of its own is judged by the generic ones,
- * which know what most providers imitate.
+ * provider's failures. Behind each dialect's own words stand the generic ones, which know
+ * what most providers imitate and gateways say.
  */
 public enum ProviderType {
 
@@ -47,12 +51,40 @@ public enum ProviderType {
 	GENERIC;
 
 	ProviderRules rules() {
-		return switch (this) {
-			case ANTHROPIC -> new AnthropicRules();
-			case OPENAI, AZURE_OPENAI -> new OpenAiRules();
-			case GOOGLE, BEDROCK, MISTRAL, COHERE, GROQ, DEEPSEEK, OPENROUTER, XAI, OLLAMA, GENERIC ->
-				new GenericRules();
-		};
+		return Objects.requireNonNull(Rules.BY_TYPE.get(this));
+	}
+
+	/**
+	 * One set of rules per type, made when the first failure is judged.
+	 */
+	private static final class Rules {
+
+		static final Map<ProviderType, ProviderRules> BY_TYPE = new EnumMap<>(ProviderType.class);
+
+		static {
+			for (ProviderType type : ProviderType.values()) {
+				BY_TYPE.put(type, rules(type));
+			}
+		}
+
+		private static ProviderRules rules(ProviderType type) {
+			return switch (type) {
+				case ANTHROPIC -> new GenericRules(new AnthropicRules());
+				case OPENAI -> new GenericRules(new OpenAiRules());
+				case AZURE_OPENAI -> new GenericRules(new AzureOpenAiRules());
+				case GOOGLE -> new GenericRules(new GoogleRules());
+				case BEDROCK -> new GenericRules(new BedrockRules());
+				case MISTRAL -> new GenericRules(new MistralRules());
+				case COHERE -> new GenericRules(new CohereRules());
+				case GROQ -> new GenericRules(new GroqRules());
+				case DEEPSEEK -> new GenericRules(new DeepSeekRules());
+				case OPENROUTER -> new GenericRules(new OpenRouterRules());
+				case XAI -> new GenericRules(new XaiRules());
+				case OLLAMA -> new GenericRules(new OllamaRules());
+				case GENERIC -> new GenericRules();
+			};
+		}
+
 	}
 
 }

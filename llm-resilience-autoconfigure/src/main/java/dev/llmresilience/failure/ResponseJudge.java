@@ -2,12 +2,12 @@ package dev.llmresilience.failure;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.LlmFailure;
-import dev.llmresilience.LlmFailure.LatchScope;
 import dev.llmresilience.LlmFailure.Verdict;
 import dev.llmresilience.failure.FailureFacts.Response;
 import dev.llmresilience.failure.ProviderRules.Quota;
@@ -16,15 +16,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Judges an error response: what all providers share, asked once, in the order in which
  * the signs are believed. Cancelled; money, by the body; too large; a long quota;
- * {@code x-should-retry}; the status. The provider's own words come from its
- * {@link ProviderRules}. Stateless.
+ * {@code x-should-retry}; the body's own code; the status. The provider's own words come
+ * from its {@link ProviderRules}. Stateless.
  */
 final class ResponseJudge {
 
-	// Other words of bodies are too broad to beat a status: invalid_request_error comes
-	// with a 401, too.
-	private static final Set<FailureKind> BEATS_STATUS = Set.of(FailureKind.RATE_LIMITED, FailureKind.OVERLOADED,
-			FailureKind.TOO_LARGE);
+	// What gateways answer for whatever they do not know; the body may state the
+	// status that they got.
+	private static final Set<Integer> PROXY_STATUSES = Set.of(400, 500, 502);
 
 	private ResponseJudge() {
 	}
@@ -37,22 +36,22 @@ final class ResponseJudge {
 	 * @return the failure
 	 */
 	static LlmFailure judge(Response response, ProviderRules rules, Instant now) {
-		ErrorBody body = response.body();
+		ErrorBody body = namedByHeader(response);
 		int status = response.insideSuccess() ? body.status() : response.status();
-		FailureKind meaning = rules.kind(body);
-		FailureKind kind = kind(status, meaning);
+		FailureKind meaning = isCertain(status) ? null : rules.kind(status, body);
+		FailureKind kind = (meaning != null) ? meaning : byStatus(status, body);
 		Verdict verdict = verdict(response);
-		Duration hint = Hints.of(response, now);
+		Duration hint = Hints.of(response, rules.resetHeader(), now);
 		LlmFailure failure = LlmFailure.of(kind).withStatus(response.status()).withCode(cleanCode(body));
 		if (kind == FailureKind.CANCELLED) {
 			return failure;
 		}
-		Quota money = rules.quota(body);
+		Quota money = rules.quota(status, body);
 		if (money == null && kind == FailureKind.QUOTA_EXHAUSTED) {
 			money = Quota.UNCODED;
 		}
 		if (money != null) {
-			return exhausted(failure, money, verdict, hint, now);
+			return exhausted(failure, money, verdict, money.hinted() ? hint : null, now);
 		}
 		if (kind == FailureKind.TOO_LARGE || BodyTexts.isTooLarge(status, body.text())) {
 			return failure.withKind(FailureKind.TOO_LARGE).withVerdict(withoutRetry(verdict));
@@ -63,10 +62,6 @@ final class ResponseJudge {
 	}
 
 	private static LlmFailure rateLimited(LlmFailure failure, ErrorBody body, boolean bare, Instant now) {
-		if (BodyTexts.isLongQuotaId(body.quotaIds())) {
-			// Google adds a delay of seconds to a daily quota: it is not believed.
-			return exhausted(failure, new Quota(null, LatchScope.PROVIDER), failure.verdict(), null, now);
-		}
 		if (body.quotaIds().isEmpty() && BodyTexts.isLongQuota(body.text())) {
 			return exhausted(failure, Quota.UNCODED, failure.verdict(), failure.hint(), now);
 		}
@@ -75,13 +70,33 @@ final class ResponseJudge {
 		return vague ? failure.withMaxRetries(1) : failure;
 	}
 
-	private static FailureKind kind(int status, @Nullable FailureKind meaning) {
-		if (status == 0) {
-			return (meaning != null) ? meaning : FailureKind.SERVER_ERROR;
+	// AWS names its errors in a header.
+	private static ErrorBody namedByHeader(Response response) {
+		if (response.insideSuccess()) {
+			return response.body();
 		}
-		FailureKind byStatus = StatusTable.kind(status);
-		boolean certain = byStatus == FailureKind.CANCELLED || byStatus == FailureKind.TOO_LARGE;
-		return (meaning != null && !certain && BEATS_STATUS.contains(meaning)) ? meaning : byStatus;
+		List<String> names = response.headers().apply("x-amzn-errortype");
+		return names.isEmpty() ? response.body() : response.body().withCode(ErrorFields.awsName(names.get(0)));
+	}
+
+	// Whatever a body says, a request of that size is not taken, and a caller who has
+	// left
+	// waits for nothing.
+	private static boolean isCertain(int status) {
+		return status == 413 || status == 499;
+	}
+
+	private static FailureKind byStatus(int status, ErrorBody body) {
+		if (status == 0) {
+			return FailureKind.SERVER_ERROR;
+		}
+		if (PROXY_STATUSES.contains(status) && body.status() != 0) {
+			FailureKind stated = StatusTable.kind(body.status());
+			if (CodeTable.beats(stated, status)) {
+				return stated;
+			}
+		}
+		return StatusTable.kind(status);
 	}
 
 	private static LlmFailure exhausted(LlmFailure failure, Quota quota, Verdict verdict, @Nullable Duration hint,
@@ -95,9 +110,11 @@ final class ResponseJudge {
 	}
 
 	private static Verdict verdict(Response response) {
+		Boolean retryable = response.body().retryable();
+		Verdict ofBody = (retryable == null) ? Verdict.NONE : retryable ? Verdict.RETRY : Verdict.NO_RETRY;
 		// Headers that were sent before the error happened cannot be about it.
 		if (response.insideSuccess()) {
-			return Verdict.NONE;
+			return ofBody;
 		}
 		for (String value : response.headers().apply("x-should-retry")) {
 			String word = value.strip().toLowerCase(Locale.ROOT);
@@ -108,7 +125,7 @@ final class ResponseJudge {
 				return Verdict.NO_RETRY;
 			}
 		}
-		return Verdict.NONE;
+		return ofBody;
 	}
 
 	private static Verdict withoutRetry(Verdict verdict) {

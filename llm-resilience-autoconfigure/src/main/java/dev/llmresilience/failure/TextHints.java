@@ -1,11 +1,10 @@
 package dev.llmresilience.failure;
 
-import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
-import java.time.LocalTime;
 import java.time.ZoneOffset;
+import java.time.temporal.TemporalAdjusters;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -15,16 +14,31 @@ import org.jspecify.annotations.Nullable;
  * When to come back, told in prose: {@code Please try again in 9m38.016s} (OpenAI, Groq),
  * {@code Please retry after 37 seconds} (Azure), {@code Your quota will reset after
  * 12h34m16s} (Google), {@code You will regain access on 2026-11-01 at 00:00 UTC}
- * (Anthropic).
+ * (Anthropic), {@code Quota will be replenished in 2.12:34:56} (API Management),
+ * {@code will reset at the beginning of next month} (Cohere).
  */
 final class TextHints {
 
-	private static final Pattern WAIT = Pattern
-		.compile("\\b(?:try again|retry|retry again|resets?)\\s{1,3}(?:in|after)\\s{1,3}(?:about\\s{1,3})?("
-				+ Durations.AMOUNTS + ")", Pattern.CASE_INSENSITIVE);
+	// Most error texts hold none of these, and looking for words is cheap.
+	private static final Pattern ANY = Pattern.compile(
+			"\\b(?:again|retry|retrying|resets?|renews?|wait|available|regain|replenished|next month)\\b",
+			Pattern.CASE_INSENSITIVE);
 
-	private static final Pattern REGAIN = Pattern
-		.compile("\\bregain access on (\\d{4}-\\d{2}-\\d{2})(?: at (\\d{2}:\\d{2}) UTC)?", Pattern.CASE_INSENSITIVE);
+	private static final Pattern WAIT = Pattern.compile(
+			"\\b(?:(?:again|retry|retrying|request|resets?|renews?|available):?\\s{1,3}(?:in|after)|wait(?: for| at least)?)"
+					+ ":?\\s{1,3}(?:(?:about|approximately|another)\\s{1,3})?(" + Durations.AMOUNTS + ")",
+			Pattern.CASE_INSENSITIVE);
+
+	private static final Pattern INSTANT = Pattern
+		.compile("\\b(?:access|resets?|renews?|available|again|retry):?\\s{1,3}(?:on|at|after)\\s{1,3}"
+				+ ResetTimes.DATE_TIME, Pattern.CASE_INSENSITIVE);
+
+	private static final Pattern CLOCK = Pattern
+		.compile("\\breplenished in (?:(\\d{1,3})\\.)?(\\d{1,2}):(\\d{2}):(\\d{2})", Pattern.CASE_INSENSITIVE);
+
+	private static final Pattern NEXT_MONTH = Pattern.compile(
+			"\\breset\\w{0,3} (?:on|at) the (?:beginning|start|first(?: day)?|1st) of (?:the )?next month\\b",
+			Pattern.CASE_INSENSITIVE);
 
 	private TextHints() {
 	}
@@ -36,25 +50,37 @@ final class TextHints {
 	 * @return the duration from now, or {@code null}
 	 */
 	static @Nullable Duration find(String text, Instant now) {
+		if (!ANY.matcher(text).find()) {
+			return null;
+		}
 		Duration hint = null;
 		Matcher wait = WAIT.matcher(text);
 		while (wait.find()) {
 			hint = Durations.longer(hint, Durations.ofUnits(wait.group(1)));
 		}
-		Matcher regain = REGAIN.matcher(text);
-		return regain.find() ? Durations.longer(hint, until(regain.group(1), regain.group(2), now)) : hint;
+		Matcher instants = INSTANT.matcher(text);
+		while (instants.find()) {
+			Instant instant = ResetTimes.instant(instants);
+			hint = (instant != null) ? Durations.longer(hint, ResetTimes.until(instant, now)) : hint;
+		}
+		Matcher clock = CLOCK.matcher(text);
+		if (clock.find()) {
+			hint = Durations.longer(hint, duration(clock));
+		}
+		return NEXT_MONTH.matcher(text).find() ? Durations.longer(hint, untilNextMonth(now)) : hint;
 	}
 
-	private static @Nullable Duration until(String date, @Nullable String time, Instant now) {
-		try {
-			LocalTime timeOfDay = (time != null) ? LocalTime.parse(time) : LocalTime.MIDNIGHT;
-			Instant instant = LocalDate.parse(date).atTime(timeOfDay).toInstant(ZoneOffset.UTC);
-			return instant.isAfter(now) ? Durations.atMost(Duration.between(now, instant)) : null;
-		}
-		catch (DateTimeException ex) {
-			// The date's digits are no date.
-			return null;
-		}
+	private static Duration duration(Matcher clock) {
+		String days = clock.group(1);
+		return Duration.ofDays((days != null) ? Long.parseLong(days) : 0)
+			.plusHours(Long.parseLong(clock.group(2)))
+			.plusMinutes(Long.parseLong(clock.group(3)))
+			.plusSeconds(Long.parseLong(clock.group(4)));
+	}
+
+	private static @Nullable Duration untilNextMonth(Instant now) {
+		LocalDate first = now.atZone(ZoneOffset.UTC).toLocalDate().with(TemporalAdjusters.firstDayOfNextMonth());
+		return ResetTimes.until(first.atStartOfDay().toInstant(ZoneOffset.UTC), now);
 	}
 
 }

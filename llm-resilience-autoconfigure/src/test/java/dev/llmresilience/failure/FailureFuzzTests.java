@@ -25,13 +25,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 class FailureFuzzTests {
 
 	private static final List<String> HEADERS = List.of("Retry-After", "retry-after-ms", "x-ms-retry-after-ms",
-			"x-should-retry");
+			"x-should-retry", "x-amzn-errortype", "x-ratelimit-reset", "ratelimitbysize-reset");
 
 	private static final DefaultFailureClassifier CLASSIFIER = new DefaultFailureClassifier();
 
 	@Property(shrinking = ShrinkingMode.BOUNDED)
 	void noHeaderBreaksTheHint(@ForAll("headerValues") String value) {
 		Duration hint = Hints.ofHeaders((name) -> List.of(value), Failures.NOW);
+		assertThat((hint != null) ? hint : Duration.ZERO).isBetween(Duration.ZERO, Durations.MAX);
+	}
+
+	@Property(shrinking = ShrinkingMode.BOUNDED)
+	void noResetTimeBreaksTheHint(@ForAll("headerValues") String value) {
+		Duration hint = ResetTimes.until(value, Failures.NOW);
 		assertThat((hint != null) ? hint : Duration.ZERO).isBetween(Duration.ZERO, Durations.MAX);
 	}
 
@@ -63,7 +69,9 @@ class FailureFuzzTests {
 	Arbitrary<String> headerValues() {
 		Arbitrary<String> numbers = Arbitraries.strings().withChars("0123456789.eE+-_ ,xf").ofMaxLength(80);
 		Arbitrary<String> dates = fragments("Wed, ", "Thursday, ", "Thu ", "01 ", "31", "-Oct-", " Oct ", "Feb ", "26 ",
-				"2026 ", "9999", "-1 ", "00:00:00", "23:59:60", " 99:99:99", " GMT", " UTC", " +0000");
+				"2026 ", "9999", "-1 ", "00:00:00", "23:59:60", " 99:99:99", " GMT", " UTC", " +0000", "2026-10-01",
+				"9999-12-31", "T00:00:30", "T25:61:61", ".999999999", "Z", "+02:00", "-99:99", "1790812860",
+				"9".repeat(20));
 		return Arbitraries.oneOf(numbers, dates, Arbitraries.strings().ofMaxLength(60),
 				Arbitraries.doubles().map(String::valueOf), Arbitraries.bigIntegers().map(String::valueOf));
 	}
@@ -72,16 +80,20 @@ class FailureFuzzTests {
 	Arbitrary<String> texts() {
 		return fragments("Please try again in ", "retry after ", "resets in ", "regain access on ", "2026-11-01",
 				"9999-99-99", " at 00:00 UTC", " at 99:99 UTC", "-", "456ms", "9m38.016s", "9".repeat(30), ".", " and ",
-				" seconds", "d", "h", "\u00B5s", "Limit ", "Requested ", "per day", "\n", "\uD800");
+				" seconds", "d", "h", "\u00B5s", "Limit ", "Requested ", "per day", "resets at ", "wait ", "T00:01:00Z",
+				"replenished in ", "999.99:99:99", "reset at the beginning of next month",
+				"Quota exceeded for metric: x, limit: ", "0", "/ month", "\n", "\uD800");
 	}
 
 	@Provide
 	Arbitrary<byte[]> bodies() {
 		Arbitrary<byte[]> json = fragments("{", "}", "[", "]", ":", ",", "\"error\"", "\"code\"", "\"type\"",
 				"\"message\"", "\"details\"", "\"error_code\"", "\"retryDelay\"", "\"quotaId\"", "\"retry_after\"",
-				"\"metadata\"", "\"status\"", "\"insufficient_quota\"", "\"rate_limit_error\"", "\"45.8s\"", "429",
-				"-1e999999999", "1".repeat(1200), "null", "true", "\"\\u0000\"", "\"Please try again in 5s\"", "<html>",
-				"\uFEFF", " ")
+				"\"metadata\"", "\"status\"", "\"resets_at\"", "\"availability\"", "\"retryable\"", "\"__type\"",
+				"\"reason\"", "\"errors\"", "\"limit_source\"", "\"originalStatusCode\"",
+				"\"a.b#ThrottlingException:x\"", "\"GenerateRequestsPerDay\"", "\"RESOURCE_EXHAUSTED\"",
+				"1790812860000", "\"insufficient_quota\"", "\"rate_limit_error\"", "\"45.8s\"", "429", "-1e999999999",
+				"1".repeat(1200), "null", "true", "\"\\u0000\"", "\"Please try again in 5s\"", "<html>", "\uFEFF", " ")
 			.map((text) -> text.getBytes(StandardCharsets.UTF_8));
 		return Arbitraries.oneOf(json, Arbitraries.bytes().array(byte[].class).ofMaxSize(200));
 	}

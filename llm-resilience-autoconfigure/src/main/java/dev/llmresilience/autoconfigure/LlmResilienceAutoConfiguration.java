@@ -7,6 +7,8 @@ import dev.llmresilience.engine.DefaultLlmResilience;
 import dev.llmresilience.engine.Providers;
 import dev.llmresilience.failure.DefaultFailureClassifier;
 import dev.llmresilience.failure.FailureClassifier;
+import dev.llmresilience.failure.ResultClassifier;
+import dev.llmresilience.failure.ResultClassifiers;
 import dev.llmresilience.time.SystemTimeSource;
 import dev.llmresilience.time.TimeSource;
 
@@ -67,8 +69,9 @@ public final class LlmResilienceAutoConfiguration {
 	}
 
 	@Bean
-	CallEngine llmCallEngine(TimeSource time, DefaultFailureClassifier classifier) {
-		return new CallEngine(time, classifier);
+	CallEngine llmCallEngine(TimeSource time, DefaultFailureClassifier classifier,
+			ObjectProvider<ResultClassifier> results) {
+		return new CallEngine(time, classifier, new ResultClassifiers(results.orderedStream().toList()));
 	}
 
 	@Bean

@@ -64,6 +64,7 @@ public final class BlockingDriver {
 			T result;
 			try {
 				result = body.run();
+				this.engine.check(result, call.guards().provider());
 			}
 			catch (Throwable ex) {
 				Decision decision = call.failed(ex);

@@ -9,10 +9,13 @@ import java.util.concurrent.ExecutionException;
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.LlmFailure;
 import dev.llmresilience.LlmFailure.Verdict;
+import dev.llmresilience.LlmResultException;
 import dev.llmresilience.failure.FailureClassifier;
 import dev.llmresilience.failure.FailureContext;
+import dev.llmresilience.failure.ResultClassifiers;
 import dev.llmresilience.time.TimeSource;
 import dev.llmresilience.time.TimeSource.Waiter;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the calls of one application share, whoever drives them: time, the judge of
@@ -26,6 +29,8 @@ public final class CallEngine implements AutoCloseable {
 
 	private final FailureClassifier classifier;
 
+	private final ResultClassifiers results;
+
 	private final AttemptWatch watch;
 
 	private final Set<Waiter> waiting = ConcurrentHashMap.newKeySet();
@@ -38,8 +43,19 @@ public final class CallEngine implements AutoCloseable {
 	 * @param classifier judges what attempts throw
 	 */
 	public CallEngine(TimeSource time, FailureClassifier classifier) {
+		this(time, classifier, new ResultClassifiers(List.of()));
+	}
+
+	/**
+	 * Creates an engine.
+	 * @param time clock, timers and randomness
+	 * @param classifier judges what attempts throw
+	 * @param results judges what they return
+	 */
+	public CallEngine(TimeSource time, FailureClassifier classifier, ResultClassifiers results) {
 		this.time = time;
 		this.classifier = classifier;
+		this.results = results;
 		this.watch = new AttemptWatch(time);
 	}
 
@@ -67,12 +83,28 @@ public final class CallEngine implements AutoCloseable {
 		return isAny(thrown, options.retryOn()) ? failure.withVerdict(Verdict.RETRY) : failure;
 	}
 
+	/**
+	 * Makes an exception of a result that is a failure, so that from here on there is one
+	 * way only.
+	 */
+	void check(@Nullable Object result, Provider provider) {
+		LlmFailure failure = (result != null) ? this.results.classify(result, () -> context(provider)) : null;
+		if (failure != null) {
+			throw new LlmResultException(failure);
+		}
+	}
+
+	private FailureContext context(Provider provider) {
+		return new FailureContext(provider.settings().type(), this.time.now(), Thread.currentThread().isInterrupted());
+	}
+
 	private LlmFailure classify(Throwable thrown, Provider provider) {
-		boolean interrupted = Thread.currentThread().isInterrupted();
+		if (thrown instanceof LlmResultException result) {
+			return result.failure();
+		}
 		LlmFailure failure = null;
 		try {
-			failure = this.classifier.classify(thrown,
-					new FailureContext(provider.settings().type(), this.time.now(), interrupted));
+			failure = this.classifier.classify(thrown, context(provider));
 		}
 		catch (RuntimeException ex) {
 			// The failure of the call matters more than that of its judge.

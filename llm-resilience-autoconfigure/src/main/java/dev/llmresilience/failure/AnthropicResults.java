@@ -13,6 +13,11 @@ import org.jspecify.annotations.Nullable;
 final class AnthropicResults implements ResultClassifier {
 
 	@Override
+	public boolean knows(Object result) {
+		return result instanceof Message;
+	}
+
+	@Override
 	public @Nullable LlmFailure classify(Object result, FailureContext context) {
 		if (!(result instanceof Message message)) {
 			return null;

@@ -13,6 +13,11 @@ import org.jspecify.annotations.Nullable;
 final class LangChain4jResults implements ResultClassifier {
 
 	@Override
+	public boolean knows(Object result) {
+		return result instanceof ChatResponse;
+	}
+
+	@Override
 	public @Nullable LlmFailure classify(Object result, FailureContext context) {
 		if (!(result instanceof ChatResponse response)) {
 			return null;

@@ -18,6 +18,11 @@ import org.jspecify.annotations.Nullable;
 final class OpenAiResults implements ResultClassifier {
 
 	@Override
+	public boolean knows(Object result) {
+		return result instanceof ChatCompletion || result instanceof Response;
+	}
+
+	@Override
 	public @Nullable LlmFailure classify(Object result, FailureContext context) {
 		if (result instanceof ChatCompletion completion) {
 			return ofCompletion(completion, context);

@@ -16,6 +16,16 @@ import org.jspecify.annotations.Nullable;
 public interface ResultClassifier {
 
 	/**
+	 * Whether a result is of a type that can be judged at all. Asked first, for every
+	 * result, so that the others cost nothing.
+	 * @param result what the call returned
+	 * @return whether to judge it; {@code true} unless overridden
+	 */
+	default boolean knows(Object result) {
+		return true;
+	}
+
+	/**
 	 * Judges a result.
 	 * @param result what the call returned; for a stream, one of its elements
 	 * @param context what is known around it

@@ -2,6 +2,7 @@ package dev.llmresilience.failure;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 import dev.llmresilience.LlmFailure;
 import org.apache.commons.logging.Log;
@@ -48,13 +49,14 @@ public final class ResultClassifiers {
 	/**
 	 * Judges a result.
 	 * @param result what the call returned; for a stream, one of its elements
-	 * @param context what is known around it
+	 * @param context what is known around it, asked for only if a classifier knows the
+	 * result's type
 	 * @return the failure, or {@code null} for a success
 	 */
-	public @Nullable LlmFailure classify(Object result, FailureContext context) {
+	public @Nullable LlmFailure classify(Object result, Supplier<FailureContext> context) {
 		for (ResultClassifier classifier : this.classifiers) {
 			try {
-				LlmFailure failure = classifier.classify(result, context);
+				LlmFailure failure = classifier.knows(result) ? classifier.classify(result, context.get()) : null;
 				if (failure != null) {
 					return failure;
 				}

@@ -18,6 +18,11 @@ final class SpringAiResults implements ResultClassifier {
 	private static final String ERROR = "error";
 
 	@Override
+	public boolean knows(Object result) {
+		return result instanceof ChatResponse;
+	}
+
+	@Override
 	public @Nullable LlmFailure classify(Object result, FailureContext context) {
 		if (!(result instanceof ChatResponse response)) {
 			return null;

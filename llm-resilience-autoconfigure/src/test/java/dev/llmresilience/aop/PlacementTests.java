@@ -13,6 +13,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -236,6 +237,19 @@ class PlacementTests {
 				.asString()
 				.contains("WARN")
 				.contains("OnPrivateMethod.hidden: no proxy can stand before a private or static method");
+		});
+	}
+
+	@Test
+	void aMethodWhoseResultComesLaterIsWarnedOf(CapturedOutput output) {
+		runner(true).withInitializer(register("bean", new OnFuture())).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output.getOut().lines().filter((line) -> line.contains("protects only the call")))
+				.singleElement()
+				.asString()
+				.contains("WARN")
+				.contains("OnFuture.ask")
+				.contains("CompletableFuture");
 		});
 	}
 
@@ -970,6 +984,15 @@ class PlacementTests {
 
 		default @Nullable String recover(Throwable failure) {
 			return failure.getClass().getSimpleName();
+		}
+
+	}
+
+	static class OnFuture {
+
+		@LlmRetry
+		public CompletableFuture<String> ask(String question) {
+			return CompletableFuture.completedFuture(question);
 		}
 
 	}

@@ -109,28 +109,60 @@ class ArchitectureTests {
 		.callMethod(Object.class, "notifyAll");
 
 	@ArchTest
-	static final ArchRule springWebIsNamedInItsReaderOnly = namedOnlyIn("org.springframework.web..",
-			ROOT + ".failure.SpringWebReader");
+	static final ArchRule springWebIsNamedInItsReadersOnly = namedOnlyIn("org.springframework.web..",
+			"failure.(SpringWebReader|WebClientReader)");
 
 	@ArchTest
-	static final ArchRule springHttpIsNamedInItsReaderOnly = namedOnlyIn("org.springframework.http..",
-			ROOT + ".failure.SpringWebReader");
+	static final ArchRule springHttpIsNamedInItsReadersOnly = namedOnlyIn("org.springframework.http..",
+			"failure.(SpringWebReader|WebClientReader)");
 
 	@ArchTest
-	static final ArchRule anthropicIsNamedInItsReaderOnly = namedOnlyIn("com.anthropic..",
-			ROOT + ".failure.AnthropicReader");
+	static final ArchRule reactorIsNamedInItsReadersOnly = namedOnlyIn("reactor..",
+			"failure.(ReactorNettyReader|WebClientReader)");
 
 	@ArchTest
-	static final ArchRule openAiIsNamedInItsReaderOnly = namedOnlyIn("com.openai..", ROOT + ".failure.OpenAiReader");
+	static final ArchRule nettyIsNamedInItsReaderOnly = namedOnlyIn("io.netty..",
+			"failure.(NettyReader|ReactorNettyReader)");
+
+	@ArchTest
+	static final ArchRule anthropicIsNamedInItsAdaptersOnly = namedOnlyIn("com.anthropic..",
+			"failure.(AnthropicReader|AnthropicResults)");
+
+	@ArchTest
+	static final ArchRule openAiIsNamedInItsAdaptersOnly = namedOnlyIn("com.openai..",
+			"failure.(OpenAiReader|OpenAiResults)");
+
+	@ArchTest
+	static final ArchRule springAiIsNamedInItsAdaptersOnly = namedOnlyIn("org.springframework.ai..",
+			"failure.(SpringAiReader|SpringAiResults)");
+
+	@ArchTest
+	static final ArchRule langChain4jIsNamedInItsAdaptersOnly = namedOnlyIn("dev.langchain4j..",
+			"failure.(LangChain4jReader|LangChain4jResults)");
+
+	@ArchTest
+	static final ArchRule googleGenAiIsNamedInItsReadersOnly = namedOnlyIn("com.google.genai..",
+			"failure.(GoogleGenAiReader|GoogleInteractionsReader)");
+
+	@ArchTest
+	static final ArchRule awsIsNamedInItsReaderOnly = namedOnlyIn("software.amazon..", "failure.(AwsReader)");
+
+	@ArchTest
+	static final ArchRule azureIsNamedInItsReaderOnly = namedOnlyIn("com.azure..", "failure.(AzureReader)");
+
+	@ArchTest
+	static final ArchRule feignIsNamedInItsReaderOnly = namedOnlyIn("feign..", "failure.(FeignReader)");
+
+	@ArchTest
+	static final ArchRule retrofitIsNamedInItsReaderOnly = namedOnlyIn("retrofit2..", "failure.(RetrofitReader)");
+
+	@ArchTest
+	static final ArchRule httpComponentsAreNamedInTheirReaderOnly = namedOnlyIn("org.apache.hc..",
+			"failure.(HttpComponentsReader)");
 
 	@ArchTest
 	static final ArchRule transactionsAreNamedInOneClassOnly = namedOnlyIn("org.springframework.transaction..",
-			ROOT + ".aop.OpenTransactions");
-
-	@ArchTest
-	static final ArchRule reactorIsNotNamedYet = noClasses().should()
-		.dependOnClassesThat()
-		.resideInAnyPackage("reactor..", "org.reactivestreams..");
+			"aop.OpenTransactions");
 
 	@ArchTest
 	static final ArchRule actuatorIsNamedByTheEndpointsOnly = noClasses().that()
@@ -209,9 +241,9 @@ class ArchitectureTests {
 		return name.isEmpty() ? "root" : name;
 	}
 
-	private static ArchRule namedOnlyIn(String library, String adapter) {
+	private static ArchRule namedOnlyIn(String library, String adapters) {
 		return noClasses().that()
-			.doNotHaveFullyQualifiedName(adapter)
+			.haveNameNotMatching((ROOT + "." + adapters).replace(".", "\\.") + "(\\$.*)?")
 			.should()
 			.dependOnClassesThat()
 			.resideInAPackage(library);

@@ -148,7 +148,7 @@ class ResultClassifiersTests {
 		ResultClassifiers classifiers = new ResultClassifiers(
 				List.of((result, context) -> null, (result, context) -> LlmFailure.of(FailureKind.CONFLICT),
 						(result, context) -> LlmFailure.of(FailureKind.TIMEOUT)));
-		assertThat(classifiers.classify("x", CONTEXT)).isEqualTo(LlmFailure.of(FailureKind.CONFLICT));
+		assertThat(classifiers.classify("x", () -> CONTEXT)).isEqualTo(LlmFailure.of(FailureKind.CONFLICT));
 	}
 
 	@Test
@@ -156,20 +156,20 @@ class ResultClassifiersTests {
 		ResultClassifiers classifiers = new ResultClassifiers(List.of((result, context) -> {
 			throw new IllegalStateException("secret");
 		}, (result, context) -> LlmFailure.of(FailureKind.TIMEOUT)));
-		assertThat(classifiers.classify("x", CONTEXT)).isEqualTo(LlmFailure.of(FailureKind.TIMEOUT));
+		assertThat(classifiers.classify("x", () -> CONTEXT)).isEqualTo(LlmFailure.of(FailureKind.TIMEOUT));
 	}
 
 	@Test
 	void worksWithoutAnyClientLibrary() {
 		ResultClassifiers classifiers = new ResultClassifiers(List.of(), ClassLoader.getPlatformClassLoader());
-		assertThat(classifiers.classify(new ChatResponse(List.of()), CONTEXT)).isNull();
+		assertThat(classifiers.classify(new ChatResponse(List.of()), () -> CONTEXT)).isNull();
 	}
 
 	@Test
 	void theExceptionCarriesTheFailureAndNoText() throws Exception {
 		LlmFailure failure = Objects.requireNonNull(CLASSIFIERS
 			.classify(openAi("{\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"secret prompt\"}}",
-					ChatCompletion.class), CONTEXT));
+					ChatCompletion.class), () -> CONTEXT));
 		LlmResultException thrown = new LlmResultException(failure);
 		assertThat(thrown.failure()).isSameAs(failure);
 		assertThat(thrown).hasMessageContaining("RATE_LIMITED")
@@ -178,7 +178,7 @@ class ResultClassifiersTests {
 	}
 
 	private static String judge(Object result) {
-		LlmFailure failure = CLASSIFIERS.classify(result, CONTEXT);
+		LlmFailure failure = CLASSIFIERS.classify(result, () -> CONTEXT);
 		return (failure != null) ? Failures.describe(failure) : "none";
 	}
 

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param codes the error's codes as the provider wrote them, the most telling one first
  * @param quotaIds the names of the quotas that were exceeded in Google's form
  * @param status the error status that the body states, {@code 0} for none
- * @param text all messages, to be searched only; empty where there was none
+ * @param text all messages in lower case, to be searched only; empty where there was none
  * @param delay how long a field says to wait, or {@code null}
  * @param resetAt when a field says to come back, or {@code null}
  * @param retryable whether a field says that a retry can help, or {@code null}

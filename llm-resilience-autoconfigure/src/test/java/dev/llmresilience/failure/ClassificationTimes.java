@@ -26,7 +26,7 @@ public final class ClassificationTimes {
 	 * @param args how many judgements to measure per body
 	 */
 	public static void main(String[] args) {
-		int count = (args.length > 0) ? Integer.parseInt(args[0]) : 20_000;
+		int count = (args.length > 0) ? Integer.parseInt(args[0]) : 5_000;
 		System.out.printf("%-28s %9s %9s %9s %9s%n", "body", "p50 us", "p99 us", "p99.9 us", "max us");
 		bodies().forEach((name, body) -> {
 			measure(body, count);

@@ -184,7 +184,8 @@ final class ErrorFields {
 	ErrorBody toBody() {
 		// Anthropic's envelope has the type "error".
 		this.codes.remove(Place.TYPE, "error");
-		return new ErrorBody(List.copyOf(this.codes.values()), List.copyOf(this.quotaIds), this.status,
+		List<String> all = List.copyOf(this.codes.values());
+		return new ErrorBody(all, ErrorBody.words(all), List.copyOf(this.quotaIds), this.status,
 				String.join("\n", this.texts).toLowerCase(Locale.ROOT), this.delay, this.resetAt, this.retryable);
 	}
 

@@ -32,6 +32,7 @@ public final class ClassificationTimes {
 	 */
 	public static void main(String[] args) {
 		int count = (args.length > 0) ? Integer.parseInt(args[0]) : 5_000;
+		System.out.printf("typical 429, mean: %.2f us%n", mean(bodies().getOrDefault("typical 429", ""), count * 50));
 		System.out.printf("%-28s %9s %9s %9s %9s%n", "body", "p50 us", "p99 us", "p99.9 us", "max us");
 		bodies().forEach((name, body) -> {
 			measure(body, count);
@@ -83,6 +84,19 @@ public final class ClassificationTimes {
 		}
 		Arrays.sort(nanos);
 		return nanos;
+	}
+
+	private static double mean(String body, int count) {
+		RestClientResponseException thrown = Failures.response(429, "Retry-After: 2", body);
+		long start = 0;
+		int hints = 0;
+		for (int i = -count; i < count; i++) {
+			if (i == 0) {
+				start = THREADS.getCurrentThreadCpuTime();
+			}
+			hints += (Failures.classify(thrown, ProviderType.ANTHROPIC).hint() != null) ? 1 : 0;
+		}
+		return (THREADS.getCurrentThreadCpuTime() - start) / 1000.0 / Math.min(hints, count);
 	}
 
 	private static double micros(long[] sorted, double quantile) {

@@ -1,5 +1,6 @@
 package dev.llmresilience.failure;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -36,6 +37,8 @@ final class AnthropicRules implements ProviderRules {
 					+ "|your credit balance is too low|extra usage is required for long context requests)",
 			Pattern.CASE_INSENSITIVE | Pattern.MULTILINE);
 
+	private static final List<String> MONEY_WORDS = List.of("api usage limits", "credit balance", "extra usage");
+
 	@Override
 	public @Nullable FailureKind kind(int status, ErrorBody body) {
 		return CODES.kind(status, body);
@@ -47,7 +50,8 @@ final class AnthropicRules implements ProviderRules {
 		if (code != null) {
 			return new Quota(code, LatchScope.ACCOUNT);
 		}
-		return MONEY_TEXT.matcher(body.text()).find() ? Quota.UNCODED : null;
+		return (BodyTexts.containsAny(body.text(), MONEY_WORDS) && MONEY_TEXT.matcher(body.text()).find())
+				? Quota.UNCODED : null;
 	}
 
 }

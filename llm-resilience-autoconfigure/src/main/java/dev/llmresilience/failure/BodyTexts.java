@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 
 /**
  * What the text of error bodies tells where no code does: words that several providers
- * use alike. Text alone never shuts anything off. Stateless.
+ * use alike. Text alone never shuts anything off. Texts are in lower case. Stateless.
  */
 final class BodyTexts {
 
@@ -21,16 +21,21 @@ final class BodyTexts {
 	private static final Pattern REQUESTED_AND_LIMIT = pattern(
 			"\\brequested:?\\s{0,3}(\\d[\\d,]{0,14})\\b.{0,120}?\\blimit:?\\s{0,3}(\\d[\\d,]{0,14})\\b");
 
-	private static final Pattern TOO_LARGE = pattern("\\b(?:request|prompt|input)(?: is)? too (?:large|long)\\b"
-			+ "|\\bmaximum (?:context|prompt) length\\b|\\bcontext.?window|\\bcontext (?:length|size|limit)\\b"
-			+ "|\\bexceeds the maximum number of tokens\\b");
+	private static final List<String> TOO_LARGE = List.of("request too large", "request is too large",
+			"prompt too long", "prompt is too long", "input too long", "input is too long", "input is too large",
+			"maximum prompt length", "context length", "context window", "contextwindow", "context_window",
+			"context size", "context limit", "exceeds the maximum number of tokens");
 
 	// Which of the two a text names first is the one that it complains about: what comes
 	// later may be an offer.
 	private static final Pattern QUOTA_WINDOW = pattern(
-			"(\\bper[ -]?(?:day|week|month)\\b|/ ?(?:day|week|month)\\b|\\b(?:dai|week|month)ly\\b|\\b[RT]PD\\b|\\bASD\\b"
-					+ "|\\bper 86400 ?s|(?-i:[a-z](?:Per|By)(?:Day|Week|Month)(?![a-z])))"
-					+ "|\\bper[ -]?(?:sec(?:ond)?|min(?:ute)?|hour)\\b|/ ?(?:sec(?:ond)?|min(?:ute)?|hour)\\b|\\b[RT]P[MS]\\b");
+			"(\\bper[ -]?(?:day|week|month)\\b|/ ?(?:day|week|month)\\b|\\b(?:dai|week|month)ly\\b|\\b[rt]pd\\b|\\basd\\b"
+					+ "|\\bper 86400 ?s|(?:requests|tokens|calls|project|model|user)(?:per|by)(?:day|week|month))"
+					+ "|\\bper[ -]?(?:sec(?:ond)?|min(?:ute)?|hour)\\b|/ ?(?:sec(?:ond)?|min(?:ute)?|hour)\\b|\\b[rt]p[ms]\\b");
+
+	// Looking for words is much cheaper than for expressions.
+	private static final List<String> LONG_WINDOWS = List.of("day", "dai", "week", "month", "rpd", "tpd", "asd",
+			"86400");
 
 	private static final Pattern LONG_QUOTA_ID = pattern("per(?:day|week|month)|daily");
 
@@ -43,6 +48,21 @@ final class BodyTexts {
 
 	private static Pattern pattern(String expression) {
 		return Pattern.compile(expression, Pattern.CASE_INSENSITIVE);
+	}
+
+	/**
+	 * Whether a text holds one of several words.
+	 * @param text the text
+	 * @param words the words
+	 * @return {@code true} if it does
+	 */
+	static boolean containsAny(String text, List<String> words) {
+		for (String word : words) {
+			if (text.contains(word)) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/**
@@ -62,12 +82,15 @@ final class BodyTexts {
 	 */
 	static boolean isTooLarge(int status, String text) {
 		return switch (status) {
-			case 0, 400, 413, 422, 429 -> TOO_LARGE.matcher(text).find() || requestsMoreThanLimit(text);
+			case 0, 400, 413, 422, 429 -> containsAny(text, TOO_LARGE) || requestsMoreThanLimit(text);
 			default -> false;
 		};
 	}
 
 	private static boolean requestsMoreThanLimit(String text) {
+		if (!text.contains("requested")) {
+			return false;
+		}
 		Matcher limitFirst = LIMIT_AND_REQUESTED.matcher(text);
 		if (limitFirst.find()) {
 			return number(limitFirst.group(2)) > number(limitFirst.group(1));
@@ -86,6 +109,9 @@ final class BodyTexts {
 	 * @return {@code true} if the text says so
 	 */
 	static boolean isLongQuota(String text) {
+		if (!containsAny(text, LONG_WINDOWS)) {
+			return false;
+		}
 		Matcher window = QUOTA_WINDOW.matcher(text);
 		return window.find() && window.group(1) != null;
 	}

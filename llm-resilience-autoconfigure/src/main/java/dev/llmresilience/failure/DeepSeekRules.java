@@ -21,7 +21,8 @@ final class DeepSeekRules implements ProviderRules {
 
 	@Override
 	public @Nullable Quota quota(int status, ErrorBody body) {
-		return BALANCE.matcher(body.text()).find() ? Quota.UNCODED : null;
+		return (body.text().contains("insufficient balance") && BALANCE.matcher(body.text()).find()) ? Quota.UNCODED
+				: null;
 	}
 
 }

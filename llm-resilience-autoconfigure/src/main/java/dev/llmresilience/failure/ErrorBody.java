@@ -17,18 +17,19 @@ import org.jspecify.annotations.Nullable;
  * kept in a failure, logged or put into a message.
  *
  * @param codes the error's codes as the provider wrote them, the most telling one first
+ * @param words the same in lower case
  * @param quotaIds the names of the quotas that were exceeded in Google's form
  * @param status the error status that the body states, {@code 0} for none
- * @param text all messages, to be searched only; empty where there was none
+ * @param text all messages in lower case, to be searched only; empty where there was none
  * @param delay how long a field says to wait, or {@code null}
  * @param resetAt when a field says to come back, or {@code null}
  * @param retryable whether a field says that a retry can help, or {@code null}
  */
-record ErrorBody(List<String> codes, List<String> quotaIds, int status, String text, @Nullable Duration delay,
-		@Nullable Instant resetAt, @Nullable Boolean retryable) {
+record ErrorBody(List<String> codes, List<String> words, List<String> quotaIds, int status, String text,
+		@Nullable Duration delay, @Nullable Instant resetAt, @Nullable Boolean retryable) {
 
 	/** A body that says nothing. */
-	static final ErrorBody EMPTY = new ErrorBody(List.of(), List.of(), 0, "", null, null, null);
+	static final ErrorBody EMPTY = new ErrorBody(List.of(), List.of(), List.of(), 0, "", null, null, null);
 
 	/**
 	 * Reads a body as it came over the wire, which may be anything. Never throws.
@@ -59,6 +60,10 @@ record ErrorBody(List<String> codes, List<String> quotaIds, int status, String t
 		return fields.toBody();
 	}
 
+	static List<String> words(List<String> codes) {
+		return codes.stream().map((code) -> code.toLowerCase(Locale.ROOT)).toList();
+	}
+
 	/**
 	 * Returns a copy with one more code, the most telling one.
 	 * @param code the code
@@ -67,22 +72,17 @@ record ErrorBody(List<String> codes, List<String> quotaIds, int status, String t
 	ErrorBody withCode(String code) {
 		List<String> all = new ArrayList<>(this.codes);
 		all.add(0, code);
-		return new ErrorBody(List.copyOf(all), this.quotaIds, this.status, this.text, this.delay, this.resetAt,
-				this.retryable);
+		return new ErrorBody(List.copyOf(all), words(all), this.quotaIds, this.status, this.text, this.delay,
+				this.resetAt, this.retryable);
 	}
 
 	/**
 	 * Whether a code is among those of the body.
-	 * @param code the code, in any case
+	 * @param code the code, in lower case
 	 * @return {@code true} if it is
 	 */
 	boolean has(String code) {
-		for (String own : this.codes) {
-			if (own.equalsIgnoreCase(code)) {
-				return true;
-			}
-		}
-		return false;
+		return this.words.contains(code);
 	}
 
 	/**
@@ -91,10 +91,9 @@ record ErrorBody(List<String> codes, List<String> quotaIds, int status, String t
 	 * @return the code in lower case, or {@code null}
 	 */
 	@Nullable String codeIn(Collection<String> known) {
-		for (String code : this.codes) {
-			String lowerCase = code.toLowerCase(Locale.ROOT);
-			if (known.contains(lowerCase)) {
-				return lowerCase;
+		for (String word : this.words) {
+			if (known.contains(word)) {
+				return word;
 			}
 		}
 		return null;

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
@@ -22,11 +23,15 @@ final class ErrorFields {
 
 	private static final int MAX_TEXT = 4096;
 
+	private static final int MAX_TEXTS = 8192;
+
 	private final Map<Place, String> codes = new EnumMap<>(Place.class);
 
 	private final List<String> quotaIds = new ArrayList<>();
 
 	private final List<String> texts = new ArrayList<>();
+
+	private int textLength;
 
 	private int status;
 
@@ -117,8 +122,10 @@ final class ErrorFields {
 	}
 
 	private void putText(String text) {
-		if (this.texts.size() < MAX_VALUES && !text.isBlank()) {
-			this.texts.add((text.length() > MAX_TEXT) ? text.substring(0, MAX_TEXT) : text);
+		int length = Math.min(text.length(), Math.min(MAX_TEXT, MAX_TEXTS - this.textLength));
+		if (length > 0 && this.texts.size() < MAX_VALUES && !text.isBlank()) {
+			this.texts.add(text.substring(0, length));
+			this.textLength += length;
 		}
 	}
 
@@ -177,8 +184,9 @@ final class ErrorFields {
 	ErrorBody toBody() {
 		// Anthropic's envelope has the type "error".
 		this.codes.remove(Place.TYPE, "error");
-		return new ErrorBody(List.copyOf(this.codes.values()), List.copyOf(this.quotaIds), this.status,
-				String.join("\n", this.texts), this.delay, this.resetAt, this.retryable);
+		List<String> all = List.copyOf(this.codes.values());
+		return new ErrorBody(all, ErrorBody.words(all), List.copyOf(this.quotaIds), this.status,
+				String.join("\n", this.texts).toLowerCase(Locale.ROOT), this.delay, this.resetAt, this.retryable);
 	}
 
 	/**

@@ -76,10 +76,10 @@ final class GoogleRules implements ProviderRules {
 			// It comes with a delay of seconds all the same, which is not believed.
 			return new Quota(null, LatchScope.PROVIDER, false);
 		}
-		if (ZERO_LIMIT.matcher(body.text()).find()) {
+		if (body.text().contains("quota exceeded for") && ZERO_LIMIT.matcher(body.text()).find()) {
 			return new Quota(null, LatchScope.NONE, false);
 		}
-		return MONEY_TEXT.matcher(body.text()).find() ? Quota.UNCODED : null;
+		return (body.text().contains("credits are") && MONEY_TEXT.matcher(body.text()).find()) ? Quota.UNCODED : null;
 	}
 
 	private static boolean isSoon(@Nullable Duration delay) {

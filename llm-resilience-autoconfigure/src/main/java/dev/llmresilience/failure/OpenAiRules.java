@@ -51,7 +51,8 @@ final class OpenAiRules implements ProviderRules {
 		if (code != null) {
 			return new Quota(code, MONEY.getOrDefault(code, LatchScope.ACCOUNT));
 		}
-		return MONEY_TEXT.matcher(body.text()).find() ? Quota.UNCODED : null;
+		return (body.text().contains("exceeded your current quota") && MONEY_TEXT.matcher(body.text()).find())
+				? Quota.UNCODED : null;
 	}
 
 }

@@ -26,10 +26,7 @@ public final class ResultClassifiers {
 	 * @param first those to ask first, in this order
 	 */
 	public ResultClassifiers(List<? extends ResultClassifier> first) {
-		this(first, ResultClassifiers.class.getClassLoader());
-	}
-
-	ResultClassifiers(List<? extends ResultClassifier> first, @Nullable ClassLoader classLoader) {
+		ClassLoader classLoader = ResultClassifiers.class.getClassLoader();
 		List<ResultClassifier> all = new ArrayList<>(first);
 		if (ClassUtils.isPresent("org.springframework.ai.chat.model.ChatResponse", classLoader)) {
 			all.add(new SpringAiResults());

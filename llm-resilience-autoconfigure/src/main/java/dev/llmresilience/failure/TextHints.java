@@ -5,6 +5,8 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.time.temporal.TemporalAdjusters;
+import java.util.List;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -19,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class TextHints {
 
-	// Most error texts hold none of these, and looking for words is cheap.
-	private static final Pattern ANY = Pattern.compile(
-			"\\b(?:again|retry|retrying|resets?|renews?|wait|available|regain|replenished|next month)\\b",
-			Pattern.CASE_INSENSITIVE);
+	// Looking for words is much cheaper than for expressions.
+	private static final List<String> WAIT_WORDS = List.of(" in ", " in:", " after", "wait");
+
+	private static final List<String> INSTANT_WORDS = List.of(" on ", " at ", " after ");
 
 	private static final Pattern WAIT = Pattern.compile(
 			"\\b(?:(?:again|retry|retrying|request|resets?|renews?|available):?\\s{1,3}(?:in|after)|wait(?: for| at least)?)"
@@ -50,24 +52,27 @@ final class TextHints {
 	 * @return the duration from now, or {@code null}
 	 */
 	static @Nullable Duration find(String text, Instant now) {
-		if (!ANY.matcher(text).find()) {
-			return null;
-		}
+		String lowerCase = text.toLowerCase(Locale.ROOT);
 		Duration hint = null;
-		Matcher wait = WAIT.matcher(text);
-		while (wait.find()) {
-			hint = Durations.longer(hint, Durations.ofUnits(wait.group(1)));
+		if (BodyTexts.containsAny(lowerCase, WAIT_WORDS)) {
+			Matcher wait = WAIT.matcher(lowerCase);
+			while (wait.find()) {
+				hint = Durations.longer(hint, Durations.ofUnits(wait.group(1)));
+			}
 		}
-		Matcher instants = INSTANT.matcher(text);
-		while (instants.find()) {
-			Instant instant = ResetTimes.instant(instants);
-			hint = (instant != null) ? Durations.longer(hint, ResetTimes.until(instant, now)) : hint;
+		if (BodyTexts.containsAny(lowerCase, INSTANT_WORDS)) {
+			Matcher instants = INSTANT.matcher(lowerCase);
+			while (instants.find()) {
+				Instant instant = ResetTimes.instant(instants);
+				hint = (instant != null) ? Durations.longer(hint, ResetTimes.until(instant, now)) : hint;
+			}
 		}
-		Matcher clock = CLOCK.matcher(text);
-		if (clock.find()) {
+		Matcher clock = CLOCK.matcher(lowerCase);
+		if (lowerCase.contains("replenished") && clock.find()) {
 			hint = Durations.longer(hint, duration(clock));
 		}
-		return NEXT_MONTH.matcher(text).find() ? Durations.longer(hint, untilNextMonth(now)) : hint;
+		return (lowerCase.contains("next month") && NEXT_MONTH.matcher(lowerCase).find())
+				? Durations.longer(hint, untilNextMonth(now)) : hint;
 	}
 
 	private static Duration duration(Matcher clock) {

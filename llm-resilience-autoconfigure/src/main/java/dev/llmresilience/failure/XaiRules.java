@@ -35,7 +35,7 @@ final class XaiRules implements ProviderRules {
 
 	@Override
 	public @Nullable Quota quota(int status, ErrorBody body) {
-		return MONEY_TEXT.matcher(body.text()).find() ? Quota.UNCODED : null;
+		return (body.text().contains("credits") && MONEY_TEXT.matcher(body.text()).find()) ? Quota.UNCODED : null;
 	}
 
 }

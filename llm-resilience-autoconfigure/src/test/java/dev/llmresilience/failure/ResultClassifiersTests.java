@@ -1,8 +1,12 @@
 package dev.llmresilience.failure;
 
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import com.anthropic.models.messages.Message;
 import com.openai.models.chat.completions.ChatCompletion;
@@ -13,6 +17,7 @@ import dev.langchain4j.model.output.FinishReason;
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.LlmFailure;
 import dev.llmresilience.LlmResultException;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +29,7 @@ import org.springframework.ai.chat.metadata.ChatResponseMetadata;
 import org.springframework.ai.chat.metadata.DefaultUsage;
 import org.springframework.ai.chat.model.ChatResponse;
 import org.springframework.ai.chat.model.Generation;
+import org.springframework.util.ClassUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -160,9 +166,16 @@ class ResultClassifiersTests {
 	}
 
 	@Test
-	void worksWithoutAnyClientLibrary() {
-		ResultClassifiers classifiers = new ResultClassifiers(List.of(), ClassLoader.getPlatformClassLoader());
-		assertThat(classifiers.classify(new ChatResponse(List.of()), () -> CONTEXT)).isNull();
+	void worksWithoutAnyClientLibrary() throws Exception {
+		URL[] urls = Stream.of(ResultClassifiers.class, ClassUtils.class, LogFactory.class, Nullable.class)
+			.map((type) -> type.getProtectionDomain().getCodeSource().getLocation())
+			.toArray(URL[]::new);
+		try (URLClassLoader bare = new URLClassLoader(urls, ClassLoader.getPlatformClassLoader())) {
+			Class<?> type = bare.loadClass(ResultClassifiers.class.getName());
+			Object classifiers = type.getConstructor(List.class).newInstance(List.of());
+			Object failure = type.getMethod("classify", Object.class, Supplier.class).invoke(classifiers, "x", null);
+			assertThat(failure).isNull();
+		}
 	}
 
 	@Test

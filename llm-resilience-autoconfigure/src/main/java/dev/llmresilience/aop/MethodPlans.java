@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.MethodClassKey;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.util.ClassUtils;
 
@@ -30,14 +31,22 @@ public final class MethodPlans {
 	/** Durations are counted in nanoseconds, which a long holds for 292 years. */
 	private static final Duration LONGEST = Duration.ofDays(36_500);
 
+	/** A power of two. */
+	private static final int RECENT = 64;
+
 	private final Providers providers;
 
 	private final UnaryOperator<String> placeholders;
 
 	private final boolean strict;
 
-	/** By class and method, so that looking one up makes no key. */
-	private final Map<Class<?>, Map<Method, Optional<MethodPlan>>> plans = new ConcurrentHashMap<>();
+	private final Map<MethodClassKey, Optional<MethodPlan>> plans = new ConcurrentHashMap<>();
+
+	/**
+	 * What was found of late, so that the usual call makes no key. A race loses an entry
+	 * at worst: each is immutable.
+	 */
+	private final @Nullable Found[] recent = new @Nullable Found[RECENT];
 
 	/**
 	 * Creates it.
@@ -60,13 +69,17 @@ public final class MethodPlans {
 	 * @throws InvalidLlmRetryException if its annotation cannot work
 	 */
 	@Nullable MethodPlan find(Method method, Class<?> targetClass) {
-		Map<Method, Optional<MethodPlan>> ofClass = this.plans.get(targetClass);
-		Optional<MethodPlan> plan = (ofClass != null) ? ofClass.get(method) : null;
-		if (plan == null) {
-			plan = Optional.ofNullable(resolve(method, targetClass));
-			this.plans.computeIfAbsent(targetClass, (type) -> new ConcurrentHashMap<>()).put(method, plan);
+		int place = method.hashCode() & (RECENT - 1);
+		Found recent = this.recent[place];
+		if (recent != null && recent.isOf(method, targetClass)) {
+			return recent.plan;
 		}
-		return plan.orElse(null);
+		MethodPlan plan = this.plans
+			.computeIfAbsent(new MethodClassKey(method, targetClass),
+					(key) -> Optional.ofNullable(resolve(method, targetClass)))
+			.orElse(null);
+		this.recent[place] = new Found(method, targetClass, plan);
+		return plan;
 	}
 
 	/**
@@ -155,6 +168,27 @@ public final class MethodPlans {
 			throw new InvalidLlmRetryException(method, attribute, value, text + "is longer than 100 years", action);
 		}
 		return duration;
+	}
+
+	private static final class Found {
+
+		private final Method method;
+
+		private final Class<?> targetClass;
+
+		private final @Nullable MethodPlan plan;
+
+		Found(Method method, Class<?> targetClass, @Nullable MethodPlan plan) {
+			this.method = method;
+			this.targetClass = targetClass;
+			this.plan = plan;
+		}
+
+		/** The same objects come again with each call; to miss others costs time only. */
+		boolean isOf(Object method, Object targetClass) {
+			return this.method == method && this.targetClass == targetClass;
+		}
+
 	}
 
 }

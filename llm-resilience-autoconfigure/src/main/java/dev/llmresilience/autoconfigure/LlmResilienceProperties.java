@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 
 import dev.llmresilience.failure.ProviderType;
+import dev.llmresilience.limiter.LimiterMode;
 import dev.llmresilience.policy.Jitter;
 import org.jspecify.annotations.Nullable;
 
@@ -116,8 +117,10 @@ public record LlmResilienceProperties(@DefaultValue("true") boolean enabled, @De
 	/**
 	 * How calls are paced.
 	 *
-	 * @param mode whether calls are paced at the configured rate
-	 * @param requestsPerMinute rate, decimals allowed; every call passes unless set
+	 * @param mode how calls are paced: at a rate that is learnt, at the configured rate,
+	 * or not at all
+	 * @param requestsPerMinute rate, decimals allowed; unless set, every call passes
+	 * until a rate has been learnt
 	 * @param burst calls that may leave at once after a pause; one second's worth of the
 	 * rate unless set
 	 * @param maxWait longest that a call waits for its place; the time it has left unless
@@ -130,19 +133,6 @@ public record LlmResilienceProperties(@DefaultValue("true") boolean enabled, @De
 			@Nullable Duration maxWait, @Nullable Integer maxWaiting, @Nullable Duration networkMargin) {
 
 		static final Limiter NOTHING = new Limiter(null, null, null, null, null, null);
-
-	}
-
-	/**
-	 * Whether calls are paced.
-	 */
-	public enum LimiterMode {
-
-		/** At the configured rate, where one is configured. */
-		FIXED,
-
-		/** Never. */
-		OFF
 
 	}
 

@@ -10,13 +10,13 @@ import java.util.Map;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Breaker;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Budget;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Limiter;
-import dev.llmresilience.autoconfigure.LlmResilienceProperties.LimiterMode;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Quota;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Retry;
 import dev.llmresilience.breaker.BreakerSettings;
 import dev.llmresilience.engine.ProviderSettings;
 import dev.llmresilience.engine.ProviderSettings.BudgetSettings;
 import dev.llmresilience.failure.ProviderType;
+import dev.llmresilience.limiter.LimiterMode;
 import dev.llmresilience.limiter.LimiterSettings;
 import dev.llmresilience.policy.RetryPolicy;
 import org.jspecify.annotations.Nullable;
@@ -114,9 +114,9 @@ final class ProviderSettingsFactory {
 	}
 
 	private static LimiterSettings limiter(Source<Limiter> source) {
-		boolean off = source.get(Limiter::mode, LimiterMode.FIXED) == LimiterMode.OFF;
-		return new LimiterSettings(off ? null : source.find(Limiter::requestsPerMinute), source.find(Limiter::burst),
-				source.find(Limiter::maxWait), source.find(Limiter::maxWaiting),
+		return new LimiterSettings(source.get(Limiter::mode, LimiterMode.ADAPTIVE),
+				source.find(Limiter::requestsPerMinute), source.find(Limiter::burst), source.find(Limiter::maxWait),
+				source.find(Limiter::maxWaiting),
 				source.get(Limiter::networkMargin, LimiterSettings.DEFAULTS.networkMargin()));
 	}
 

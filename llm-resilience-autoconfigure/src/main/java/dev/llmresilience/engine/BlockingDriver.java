@@ -85,13 +85,14 @@ public final class BlockingDriver {
 	 */
 	private long leave(Call call, long now) throws Throwable {
 		LlmCallRefusedException refusal = call.admit(now);
+		call.guards().back();
 		long left = now;
 		if (refusal == null && !call.guards().provider().limiter().tryAcquire(now)) {
 			refusal = queue(call, now);
 			left = this.engine.time().nanoTime();
 		}
 		if (refusal == null) {
-			refusal = call.guards().takePermit();
+			refusal = call.guards().takePermit(left);
 		}
 		if (refusal != null) {
 			throw call.refused(refusal);

@@ -186,7 +186,7 @@ final class Call extends LlmCall {
 		if (judged.kind() == FailureKind.CANCELLED && CallEngine.hidesInterrupt(thrown)) {
 			Thread.currentThread().interrupt();
 		}
-		LlmFailure failure = this.guards.withPacedHint(judged);
+		LlmFailure failure = this.guards.paced(this.attemptStart, judged);
 		failures.add(thrown, failure);
 		failures.history.failed(RetryDecider.ladder(failure), now);
 		Situation situation = new Situation(now, this.deadline - now, this.options.maxAttempts(),
@@ -196,11 +196,13 @@ final class Call extends LlmCall {
 		this.guards.failed(this.attemptStart, failure, ladderSpent(decision, failures.history, failure));
 		if (decision instanceof Retry retry) {
 			GiveUpReason refused = this.guards.payFor(retry, now);
-			if (refused != null) {
-				return new GiveUp(refused, failure.hint());
+			if (refused == null) {
+				failures.retrying(retry);
+				return retry;
 			}
-			failures.retrying(retry);
+			decision = new GiveUp(refused, judged.hint());
 		}
+		this.guards.back();
 		return decision;
 	}
 

@@ -12,7 +12,6 @@ import dev.llmresilience.LlmFailure.LatchScope;
 import dev.llmresilience.breaker.CircuitBreaker;
 import dev.llmresilience.breaker.QuotaLatch;
 import dev.llmresilience.budget.RetryBudget;
-import dev.llmresilience.limiter.RateLimiter;
 import dev.llmresilience.policy.Decision.Retry;
 import dev.llmresilience.time.TimeSource;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +26,6 @@ import org.jspecify.annotations.Nullable;
  * {@link #abandon} leave it with nothing.
  */
 final class Guards {
-
-	/** A 429 that names no time is treated as the commonest hint, thinned by chance. */
-	private static final long SILENT_HINT_NANOS = 1_000_000_000;
 
 	private final Provider provider;
 
@@ -46,6 +42,12 @@ final class Guards {
 
 	/** Whether a budget token has been paid for an attempt that has not been made. */
 	private boolean token;
+
+	/** The limiter's number of the attempt under way. */
+	private long number;
+
+	/** Whether the limiter expects the call back after a rejection. */
+	private boolean away;
 
 	/** Whether the attempt under way was paid for with a budget token. */
 	private boolean tokenUsed;
@@ -118,7 +120,7 @@ final class Guards {
 	 * if the permit is refused.
 	 * @return why the call may not go on, or {@code null} if it may
 	 */
-	@Nullable LlmCallRefusedException takePermit() {
+	@Nullable LlmCallRefusedException takePermit(long now) {
 		CircuitBreaker breaker = this.provider.breaker();
 		if (breaker != null) {
 			CircuitBreaker.Permit trial = outerTrial(breaker);
@@ -131,6 +133,7 @@ final class Guards {
 		}
 		this.tokenUsed = this.token;
 		this.token = false;
+		this.number = this.provider.limiter().onSend(now);
 		return null;
 	}
 
@@ -160,20 +163,34 @@ final class Guards {
 		return failure.kind() == FailureKind.RATE_LIMITED && this.provider.limiter().paces();
 	}
 
-	/** Gives a paced rate limit that names no time one to wait for. */
-	LlmFailure withPacedHint(LlmFailure failure) {
-		if (!paces(failure) || failure.hint() != null) {
+	/**
+	 * Tells the limiter of a rate limit that it paces, and asks it when to come back.
+	 * @param sent when the attempt was sent
+	 * @param failure the failure
+	 * @return the failure with the limiter's word in place of a hint that can be waited
+	 * for, or as it was
+	 */
+	LlmFailure paced(long sent, LlmFailure failure) {
+		if (!paces(failure)) {
 			return failure;
 		}
-		return failure.withHint(Duration.ofNanos((long) (SILENT_HINT_NANOS * (0.5 + this.time.random() / 2))));
+		Duration hint = failure.hint();
+		long wait = this.provider.limiter().onRejected(sent, this.number, (hint != null) ? cappedHint(failure) : -1);
+		this.away = true;
+		boolean tooLong = hint != null && hint.compareTo(this.provider.settings().policy().maxRetryAfter()) > 0;
+		return tooLong ? failure : failure.withHint(Duration.ofNanos(wait));
+	}
+
+	/** The call that the limiter expected is back. */
+	void back() {
+		if (this.away) {
+			this.away = false;
+			this.provider.limiter().back();
+		}
 	}
 
 	void failed(long sent, LlmFailure failure, boolean ladderSpent) {
-		RateLimiter limiter = this.provider.limiter();
-		limiter.onAnswer(sent);
-		if (paces(failure)) {
-			limiter.pause(cappedHint(failure));
-		}
+		this.provider.limiter().onAnswer(sent);
 		if (failure.kind() == FailureKind.QUOTA_EXHAUSTED) {
 			exhausted(failure);
 		}
@@ -193,7 +210,7 @@ final class Guards {
 			release();
 		}
 		this.tokenUsed = false;
-		abandon();
+		giveBack();
 	}
 
 	private void exhausted(LlmFailure failure) {
@@ -244,6 +261,11 @@ final class Guards {
 	 * nothing.
 	 */
 	void abandon() {
+		giveBack();
+		back();
+	}
+
+	private void giveBack() {
 		if (this.breaker != null) {
 			this.breaker.neutral();
 			this.breaker = null;

@@ -35,11 +35,9 @@ final class Bucket {
 		}
 	}
 
-	private final long interval;
-
-	private final long capacity;
-
 	private final long margin;
+
+	private volatile Shape shape;
 
 	private volatile long fullAt;
 
@@ -54,8 +52,7 @@ final class Bucket {
 	 * @param now the clock
 	 */
 	Bucket(long interval, double calls, long margin, long now) {
-		this.interval = interval;
-		this.capacity = (long) Math.min(Long.MAX_VALUE / 4.0, interval * calls);
+		this.shape = new Shape(interval, calls);
 		this.margin = margin;
 		this.fullAt = now;
 		this.refillsFrom = now;
@@ -68,6 +65,7 @@ final class Bucket {
 	 */
 	boolean take(long now) {
 		while (true) {
+			Shape shape = this.shape;
 			long seen = this.fullAt;
 			long clock = refillClock(now);
 			boolean full = seen - clock <= 0;
@@ -77,8 +75,8 @@ final class Bucket {
 				clock = now + this.margin;
 				REFILLS_FROM.setOpaque(this, clock);
 			}
-			long next = (full ? clock : seen) + this.interval;
-			if (next - clock > this.capacity) {
+			long next = (full ? clock : seen) + shape.interval;
+			if (next - clock > shape.capacity) {
 				return false;
 			}
 			if (FULL_AT.compareAndSet(this, seen, next)) {
@@ -96,9 +94,10 @@ final class Bucket {
 	 */
 	boolean takeWaited(long now) {
 		while (true) {
+			Shape shape = this.shape;
 			long seen = this.fullAt;
-			long next = seen + this.interval;
-			if (next - refillClock(now) > this.capacity) {
+			long next = seen + shape.interval;
+			if (next - refillClock(now) > shape.capacity) {
 				return false;
 			}
 			if (FULL_AT.compareAndSet(this, seen, next)) {
@@ -119,7 +118,8 @@ final class Bucket {
 	 * @return the moment; now, if it is free already
 	 */
 	long freeAt(int ahead, long now) {
-		long due = this.fullAt + this.interval * (ahead + 1L) - this.capacity;
+		Shape shape = this.shape;
+		long due = this.fullAt + shape.interval * (ahead + 1L) - shape.capacity;
 		return (due - refillClock(now) <= 0) ? now : due;
 	}
 
@@ -130,10 +130,11 @@ final class Bucket {
 	 * now where there is no pause
 	 */
 	void giveBack(long now, long pausedUntil) {
-		long least = pausedUntil + this.capacity - this.interval;
+		Shape shape = this.shape;
+		long least = pausedUntil + shape.capacity - shape.interval;
 		while (true) {
 			long seen = this.fullAt;
-			long next = seen - this.interval;
+			long next = seen - shape.interval;
 			if (pausedUntil - now > 0 && least - next > 0) {
 				next = (least - seen > 0) ? seen : least;
 			}
@@ -148,7 +149,8 @@ final class Bucket {
 	 * @param until the moment
 	 */
 	void pause(long until) {
-		long least = until + this.capacity - this.interval;
+		Shape shape = this.shape;
+		long least = until + shape.capacity - shape.interval;
 		while (true) {
 			long seen = this.fullAt;
 			if (least - seen <= 0 || FULL_AT.compareAndSet(this, seen, least)) {
@@ -183,11 +185,85 @@ final class Bucket {
 	/**
 	 * The slots that are free.
 	 * @param now the clock
-	 * @return the number, with its fraction
+	 * @return the number, with its fraction, never negative
 	 */
 	double level(long now) {
-		long ahead = Math.max(0, this.fullAt - refillClock(now));
-		return Math.max(0, (double) (this.capacity - ahead) / this.interval);
+		return Math.max(0, balance(this.shape, this.fullAt, now));
+	}
+
+	/** The slots that are free, or that are owed if negative. */
+	private double balance(Shape shape, long fullAt, long now) {
+		long ahead = Math.max(0, fullAt - refillClock(now));
+		return (double) (shape.capacity - ahead) / shape.interval;
+	}
+
+	/**
+	 * Changes rate and capacity, and keeps the slots that are free as far as they fit.
+	 * Called by one thread at a time.
+	 * @param interval nanoseconds between two paced calls, above 0
+	 * @param calls the calls that it holds, at least 1
+	 * @param now the clock
+	 */
+	void reshape(long interval, double calls, long now) {
+		Shape before = this.shape;
+		Shape after = new Shape(interval, calls);
+		this.shape = after;
+		while (true) {
+			long seen = this.fullAt;
+			double kept = balance(before, seen, now);
+			if (FULL_AT.compareAndSet(this, seen, fullAt(after, refillClock(now), kept))) {
+				return;
+			}
+		}
+	}
+
+	/**
+	 * Begins again with at most a number of slots, none of which was free before: the
+	 * provider's bucket has just been seen empty. The refill clock stands still for the
+	 * network margin, as after a burst.
+	 * @param slots the slots, negative if some are owed
+	 * @param extra what is added to those that are there before the limit is applied
+	 * @param now the clock
+	 */
+	void restart(double slots, double extra, long now) {
+		Shape shape = this.shape;
+		long clock = now + this.margin;
+		while (true) {
+			long seen = this.fullAt;
+			double level = Math.min(slots, balance(shape, seen, now) + extra);
+			REFILLS_FROM.setOpaque(this, clock);
+			if (FULL_AT.compareAndSet(this, seen, fullAt(shape, clock, level))) {
+				return;
+			}
+		}
+	}
+
+	/**
+	 * Lets nothing out until a moment, then one, then the others at the rate, whatever
+	 * was free before.
+	 * @param until the moment
+	 */
+	void restartAt(long until) {
+		Shape shape = this.shape;
+		REFILLS_FROM.setOpaque(this, until);
+		this.fullAt = fullAt(shape, until, 1);
+	}
+
+	private static long fullAt(Shape shape, long clock, double level) {
+		return clock + shape.capacity - (long) (level * shape.interval);
+	}
+
+	private static final class Shape {
+
+		private final long interval;
+
+		private final long capacity;
+
+		Shape(long interval, double calls) {
+			this.interval = interval;
+			this.capacity = (long) Math.min(Long.MAX_VALUE / 4.0, interval * calls);
+		}
+
 	}
 
 }

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a limiter paces calls. Immutable.
  *
+ * @param mode how it paces
  * @param requestsPerMinute the rate, above 0, decimals allowed; {@code null} lets every
  * call pass at once
  * @param burst calls that may leave at once after a pause, at least 1; {@code null} for
@@ -17,11 +18,22 @@ import org.jspecify.annotations.Nullable;
  * @param networkMargin how long after the first call of a burst the provider's bucket is
  * taken to begin refilling, unless an answer comes sooner
  */
-public record LimiterSettings(@Nullable Double requestsPerMinute, @Nullable Integer burst, @Nullable Duration maxWait,
-		@Nullable Integer maxWaiting, Duration networkMargin) {
+public record LimiterSettings(LimiterMode mode, @Nullable Double requestsPerMinute, @Nullable Integer burst,
+		@Nullable Duration maxWait, @Nullable Integer maxWaiting, Duration networkMargin) {
 
-	/** The built-in values: no rate, so every call passes at once. */
-	public static final LimiterSettings DEFAULTS = new LimiterSettings(null, null, null, null, Duration.ofMillis(50));
+	/** The built-in values: no rate until one has been learnt. */
+	public static final LimiterSettings DEFAULTS = new LimiterSettings(LimiterMode.ADAPTIVE, null, null, null, null,
+			Duration.ofMillis(50));
+
+	/**
+	 * Returns a copy of another mode.
+	 * @param mode how it paces
+	 * @return the copy
+	 */
+	public LimiterSettings withMode(LimiterMode mode) {
+		return new LimiterSettings(mode, this.requestsPerMinute, this.burst, this.maxWait, this.maxWaiting,
+				this.networkMargin);
+	}
 
 	/**
 	 * Returns a copy with another rate.
@@ -30,7 +42,8 @@ public record LimiterSettings(@Nullable Double requestsPerMinute, @Nullable Inte
 	 * @return the copy
 	 */
 	public LimiterSettings withRate(@Nullable Double requestsPerMinute, @Nullable Integer burst) {
-		return new LimiterSettings(requestsPerMinute, burst, this.maxWait, this.maxWaiting, this.networkMargin);
+		return new LimiterSettings(this.mode, requestsPerMinute, burst, this.maxWait, this.maxWaiting,
+				this.networkMargin);
 	}
 
 	/**
@@ -40,7 +53,8 @@ public record LimiterSettings(@Nullable Double requestsPerMinute, @Nullable Inte
 	 * @return the copy
 	 */
 	public LimiterSettings withWaiting(@Nullable Duration maxWait, @Nullable Integer maxWaiting) {
-		return new LimiterSettings(this.requestsPerMinute, this.burst, maxWait, maxWaiting, this.networkMargin);
+		return new LimiterSettings(this.mode, this.requestsPerMinute, this.burst, maxWait, maxWaiting,
+				this.networkMargin);
 	}
 
 }

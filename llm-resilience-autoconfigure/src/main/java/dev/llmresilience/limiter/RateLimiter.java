@@ -13,28 +13,39 @@ import dev.llmresilience.time.TimeSource.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Paces calls at a fixed rate, so that the provider has no reason to say 429: a token
- * bucket with one queue and one timer for all who wait.
+ * Paces calls, so that the provider has no reason to say 429: a bucket of slots with one
+ * queue and one timer for all who wait. The rate is the configured one, or one that it
+ * {@linkplain PaceLearner learns}.
  * <p>
  * A call first tries {@link #tryAcquire(long)}, which neither locks nor allocates. When
  * that fails it queues up with {@link #enqueue enqueue} and is told when its turn has
  * come. Retries stand before newcomers, and within each of the two the order is that of
  * arrival.
  * <p>
- * Thread-safe. Invariants: queue, timer and tickets are only changed under {@code lock};
- * whenever somebody waits, a timer is set; no owner is told anything while the lock is
- * held.
+ * Thread-safe. Invariants: queue, timer, tickets, pace and the learner are only changed
+ * under {@code lock}; whenever somebody waits, a timer is set; no owner is told anything
+ * while the lock is held.
  */
 public final class RateLimiter {
 
-	private static final double NANOS_PER_MINUTE = 60e9;
+	private static final double SECOND = 1e9;
+
+	private static final double SECONDS_PER_MINUTE = 60;
+
+	/** The pause after a rejection that names no time, before chance shortens it. */
+	private static final long SILENT_HINT_NANOS = 1_000_000_000;
 
 	private final TimeSource time;
 
 	private final LimiterSettings settings;
 
-	/** The slots, or {@code null} if every call passes. */
-	private final @Nullable Bucket bucket;
+	/** Numbers the calls, and what is learnt from them; {@code null} at a fixed rate. */
+	private final @Nullable RecentCalls calls;
+
+	private final @Nullable PaceLearner learner;
+
+	/** The slots, or {@code null} while every call passes. */
+	private volatile @Nullable Bucket bucket;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -49,9 +60,15 @@ public final class RateLimiter {
 
 	private int waitingNewcomers;
 
+	/** Calls that were rejected and will be back. */
+	private int away;
+
 	private @Nullable Timer timer;
 
 	private long timerAt;
+
+	/** When the pace last had a chance to grow. */
+	private long adjustedAt;
 
 	private long pausedUntil;
 
@@ -66,40 +83,60 @@ public final class RateLimiter {
 	public RateLimiter(LimiterSettings settings, TimeSource time) {
 		this.settings = settings;
 		this.time = time;
-		this.pausedUntil = time.nanoTime();
-		this.bucket = bucket(settings, this.pausedUntil);
+		long now = time.nanoTime();
+		this.pausedUntil = now;
+		this.adjustedAt = now;
+		this.bucket = bucket(settings, now);
+		boolean learns = settings.mode() == LimiterMode.ADAPTIVE;
+		Double perMinute = settings.requestsPerMinute();
+		this.calls = learns ? new RecentCalls() : null;
+		this.learner = learns ? new PaceLearner((perMinute != null) ? perMinute / SECONDS_PER_MINUTE : null,
+				settings.burst(), settings.networkMargin().toNanos(), now) : null;
 	}
 
 	private static @Nullable Bucket bucket(LimiterSettings settings, long now) {
 		Double perMinute = settings.requestsPerMinute();
-		if (perMinute == null) {
+		if (perMinute == null || settings.mode() == LimiterMode.OFF) {
 			return null;
 		}
 		Integer burst = settings.burst();
-		double calls = (burst != null) ? burst : Math.max(1, Math.floor(perMinute / 60));
+		double calls = (burst != null) ? burst : Math.max(1, Math.floor(perMinute / SECONDS_PER_MINUTE));
 		if (!(perMinute > 0) || !(calls >= 1)) {
 			throw new IllegalArgumentException(
 					"A limiter needs requests-per-minute > 0 and burst >= 1, not " + perMinute + " and " + burst);
 		}
-		long interval = (long) Math.ceil(NANOS_PER_MINUTE / perMinute);
-		return new Bucket(interval, calls, settings.networkMargin().toNanos(), now);
+		return new Bucket(interval(perMinute / SECONDS_PER_MINUTE), calls, settings.networkMargin().toNanos(), now);
+	}
+
+	private static long interval(double perSecond) {
+		return (long) Math.ceil(SECOND / perSecond);
 	}
 
 	/**
-	 * Whether this limiter has a rate, so that a call that it lets out is one that the
-	 * provider can be expected to serve.
-	 * @return whether it paces
+	 * Whether this limiter paces a call that the provider has rejected, so that its retry
+	 * is one that the provider can be expected to serve.
+	 * @return whether it has a rate, or learns one
 	 */
 	public boolean paces() {
-		return this.bucket != null;
+		return this.learner != null || this.bucket != null;
 	}
 
 	/**
-	 * The rate.
+	 * The rate at present.
 	 * @return calls a minute, or {@code null} if every call passes
 	 */
 	public @Nullable Double requestsPerMinute() {
-		return this.settings.requestsPerMinute();
+		PaceLearner learner = this.learner;
+		if (learner == null) {
+			return (this.bucket != null) ? this.settings.requestsPerMinute() : null;
+		}
+		this.lock.lock();
+		try {
+			return learner.isTransparent() ? null : learner.pace() * SECONDS_PER_MINUTE;
+		}
+		finally {
+			this.lock.unlock();
+		}
 	}
 
 	/**
@@ -128,7 +165,7 @@ public final class RateLimiter {
 			if (this.closed) {
 				return new Ticket(State.REFUSED_CLOSED, 0, 0, listener);
 			}
-			Bucket bucket = this.bucket;
+			Bucket bucket = adjust(now);
 			if (bucket == null || (this.waiting == 0 && bucket.take(now))) {
 				return new Ticket(State.GRANTED, 0, 0, listener);
 			}
@@ -204,6 +241,101 @@ public final class RateLimiter {
 			this.lock.unlock();
 		}
 		serve(bucket);
+	}
+
+	/**
+	 * Tells that an attempt is being sent.
+	 * @param now the monotonic clock, in nanoseconds
+	 * @return its number, to be given back if it is rejected
+	 */
+	public long onSend(long now) {
+		return (this.calls != null) ? this.calls.send(now) : 0;
+	}
+
+	/**
+	 * Tells that the provider has rejected an attempt because of its rate. The call is
+	 * expected to be {@linkplain #back() back}.
+	 * @param sent when the attempt was sent, on the monotonic clock, in nanoseconds
+	 * @param number its number
+	 * @param hintNanos when the provider said to come back, in nanoseconds from now, or
+	 * -1 if it said nothing
+	 * @return how long the call should stay away, in nanoseconds
+	 */
+	public long onRejected(long sent, long number, long hintNanos) {
+		PaceLearner learner = this.learner;
+		RecentCalls calls = this.calls;
+		if (learner == null || calls == null) {
+			long wait = (hintNanos >= 0) ? hintNanos : (long) (SILENT_HINT_NANOS * (0.5 + this.time.random() / 2));
+			pause(wait);
+			return wait;
+		}
+		this.lock.lock();
+		try {
+			long now = this.time.nanoTime();
+			adjust(now);
+			this.away++;
+			calls.reject(sent);
+			PaceLearner.Reaction reaction = learner.rejected(new PaceLearner.Sent(sent, number), hintNanos,
+					calls.peak(now), now, this.time.random());
+			Bucket bucket = reshape(learner, now);
+			if (bucket != null && reaction.explained()) {
+				bucket.restart(0, 1, now);
+				arm(bucket);
+			}
+			else if (bucket != null) {
+				this.pausedUntil = learner.pausedUntil();
+				bucket.restartAt(this.pausedUntil);
+				arm(bucket);
+			}
+			return Math.max(0, reaction.freeAt() - now);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Tells that a call which stayed away after a rejection is back, or will never be.
+	 */
+	public void back() {
+		if (this.learner != null) {
+			this.lock.lock();
+			try {
+				this.away--;
+			}
+			finally {
+				this.lock.unlock();
+			}
+		}
+	}
+
+	/** Gives the bucket the learner's pace. */
+	private @Nullable Bucket reshape(PaceLearner learner, long now) {
+		Bucket bucket = this.bucket;
+		if (learner.isTransparent()) {
+			bucket = null;
+		}
+		else if (bucket == null) {
+			bucket = new Bucket(interval(learner.pace()), learner.capacity(), this.settings.networkMargin().toNanos(),
+					now);
+		}
+		else {
+			bucket.reshape(interval(learner.pace()), learner.capacity(), now);
+		}
+		this.bucket = bucket;
+		return bucket;
+	}
+
+	/** Lets the pace follow what is known by now. */
+	private @Nullable Bucket adjust(long now) {
+		PaceLearner learner = this.learner;
+		if (learner == null) {
+			return this.bucket;
+		}
+		boolean changed = (this.waiting > 0) ? learner.grow(now, this.adjustedAt)
+				: this.away == 0 && learner.relax(now);
+		this.adjustedAt = now;
+		return changed ? reshape(learner, now) : this.bucket;
 	}
 
 	/**
@@ -324,7 +456,9 @@ public final class RateLimiter {
 	private @Nullable Ticket serveOne(Bucket bucket) {
 		this.lock.lock();
 		try {
-			if (this.waiting == 0 || !bucket.takeWaited(this.time.nanoTime())) {
+			long now = this.time.nanoTime();
+			adjust(now);
+			if (this.waiting == 0 || !bucket.takeWaited(now)) {
 				arm(bucket);
 				return null;
 			}

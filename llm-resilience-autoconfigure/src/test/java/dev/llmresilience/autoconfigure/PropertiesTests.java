@@ -13,6 +13,7 @@ import dev.llmresilience.engine.Provider;
 import dev.llmresilience.engine.ProviderSettings;
 import dev.llmresilience.engine.Providers;
 import dev.llmresilience.failure.ProviderType;
+import dev.llmresilience.limiter.LimiterMode;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -144,15 +145,13 @@ class PropertiesTests {
 	}
 
 	@Test
-	void aLimiterThatIsOffDoesNotPace() {
-		assertThat(settings("chat", PROVIDERS + "chat.limiter.requests-per-minute", "60",
-				PROVIDERS + "default.limiter.mode", "off")
+	void theModeOfALimiterIsInheritedAndOverridden() {
+		assertThat(settings("chat").limiter().mode()).isEqualTo(LimiterMode.ADAPTIVE);
+		assertThat(settings("chat", PROVIDERS + "default.limiter.mode", "off").limiter().mode())
+			.isEqualTo(LimiterMode.OFF);
+		assertThat(settings("chat", PROVIDERS + "default.limiter.mode", "off", PROVIDERS + "chat.limiter.mode", "fixed")
 			.limiter()
-			.requestsPerMinute()).isNull();
-		assertThat(settings("chat", PROVIDERS + "chat.limiter.requests-per-minute", "60",
-				PROVIDERS + "default.limiter.mode", "off", PROVIDERS + "chat.limiter.mode", "fixed")
-			.limiter()
-			.requestsPerMinute()).isEqualTo(60);
+			.mode()).isEqualTo(LimiterMode.FIXED);
 	}
 
 	@Test

@@ -69,7 +69,7 @@ class StartFailureTests {
 					values("limiter.max-wait", ZERO_OR_MORE, "-1s"),
 					values("limiter.max-waiting", "must be at least 0", "-1"),
 					values("limiter.network-margin", ZERO_OR_MORE, "-1ms"),
-					values("limiter.mode", "must be one of [fixed, off]", "sometimes"),
+					values("limiter.mode", "must be one of [adaptive, fixed, off]", "sometimes"),
 					values("breaker.enabled", "must be true or false", "2"),
 					values("breaker.failure-threshold", "must be at least 1", "0", "-1"),
 					values("breaker.failure-rate-threshold", PERCENTAGE, "0", "-1", "100.5", "NaN"),

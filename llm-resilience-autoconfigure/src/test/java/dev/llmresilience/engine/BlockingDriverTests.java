@@ -26,6 +26,7 @@ import dev.llmresilience.engine.ProviderSettings.BudgetSettings;
 import dev.llmresilience.engine.Simulation.Caller;
 import dev.llmresilience.engine.Simulation.Failing;
 import dev.llmresilience.engine.Simulation.Script;
+import dev.llmresilience.limiter.LimiterMode;
 import dev.llmresilience.limiter.LimiterSettings;
 import dev.llmresilience.policy.Jitter;
 import dev.llmresilience.policy.RetryPolicy;
@@ -203,7 +204,7 @@ class BlockingDriverTests {
 	@Test
 	void aWaitThatCannotFitTheDeadlineIsNotBegun() {
 		this.simulation.with("p", Simulation.EXACT.withTimeouts(Duration.ofSeconds(5), Duration.ofSeconds(5)),
-				LimiterSettings.DEFAULTS, null, null);
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null, null);
 		Caller<String> caller = this.simulation.run("p", new Failing(503));
 		assertThat(caller.report().reason()).isEqualTo(GiveUpReason.DEADLINE);
 		assertThat(caller.ended()).isEqualTo(Duration.ofSeconds(3));
@@ -212,7 +213,7 @@ class BlockingDriverTests {
 	@Test
 	void aHintThatCannotFitTheDeadlineEndsTheCallAtOnce() {
 		this.simulation.with("p", Simulation.EXACT.withTimeouts(Duration.ofSeconds(30), Duration.ofSeconds(30)),
-				LimiterSettings.DEFAULTS, null, null);
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null, null);
 		Caller<String> caller = this.simulation.run("p", new Script(new StatusException(429, Duration.ofSeconds(60))));
 		assertThat(caller.report().reason()).isEqualTo(GiveUpReason.RETRY_AFTER);
 		assertThat(caller.ended()).isZero();
@@ -221,7 +222,7 @@ class BlockingDriverTests {
 	@Test
 	void anAttemptOverItsTimeIsInterruptedAndRetried() {
 		this.simulation.with("p", Simulation.EXACT.withTimeouts(Duration.ofMinutes(1), Duration.ofSeconds(10)),
-				LimiterSettings.DEFAULTS, null, null);
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null, null);
 		AtomicInteger attempts = new AtomicInteger();
 		Caller<String> caller = this.simulation.run("p", () -> {
 			if (attempts.incrementAndGet() == 1) {
@@ -238,7 +239,7 @@ class BlockingDriverTests {
 	void anAttemptThatTimesOutForGoodLeavesNoInterruptFlagBehind() {
 		this.simulation.with("p",
 				Simulation.EXACT.withTimeouts(Duration.ofMinutes(1), Duration.ofSeconds(10)).withAttempts(1, 0),
-				LimiterSettings.DEFAULTS, null, null);
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null, null);
 		Caller<String> caller = this.simulation.run("p", () -> {
 			this.simulation.time.sleep(Duration.ofHours(1));
 			return "late";
@@ -251,7 +252,7 @@ class BlockingDriverTests {
 	@Test
 	void anAnswerThatComesInspiteOfTheInterruptIsReturnedWithoutAFlag() {
 		this.simulation.with("p", Simulation.EXACT.withTimeouts(Duration.ofMinutes(1), Duration.ofSeconds(10)),
-				LimiterSettings.DEFAULTS, null, null);
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null, null);
 		Caller<String> caller = this.simulation.run("p", () -> {
 			try {
 				this.simulation.time.sleep(Duration.ofHours(1));
@@ -268,7 +269,7 @@ class BlockingDriverTests {
 	@Test
 	void anAttemptIsAlsoBoundedByTheTimeLeftForTheCall() {
 		this.simulation.with("p", Simulation.EXACT.withTimeouts(Duration.ofSeconds(3), Duration.ofSeconds(10)),
-				LimiterSettings.DEFAULTS, null, null);
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null, null);
 		Caller<String> caller = this.simulation.run("p", () -> {
 			this.simulation.time.sleep(Duration.ofHours(1));
 			return "late";
@@ -283,7 +284,7 @@ class BlockingDriverTests {
 		RetryPolicy growing = new RetryPolicy(3, d.rateLimitRetries(), null, d.baseDelay(), d.rateLimitBaseDelay(),
 				d.maxDelay(), d.multiplier(), d.jitter(), d.jitterFactor(), d.retryAfterSpread(), d.maxRetryAfter(),
 				Duration.ofMinutes(10), Duration.ofSeconds(10), 2);
-		this.simulation.with("p", growing, LimiterSettings.DEFAULTS, null, null);
+		this.simulation.with("p", growing, LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null, null);
 		Caller<String> caller = this.simulation.run("p", () -> {
 			this.simulation.time.sleep(Duration.ofHours(1));
 			return "late";
@@ -294,7 +295,7 @@ class BlockingDriverTests {
 	@Test
 	void aCallThatIsOutOfTimeBeforeItsFirstAttemptSaysSo() {
 		this.simulation.with("p", Simulation.EXACT.withTimeouts(Duration.ZERO, Duration.ofSeconds(1)),
-				LimiterSettings.DEFAULTS, null, null);
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null, null);
 		Script script = new Script();
 		Caller<String> caller = this.simulation.run("p", script);
 		assertThat(caller.thrown()).isInstanceOf(DeadlineExceededException.class);
@@ -355,8 +356,8 @@ class BlockingDriverTests {
 
 	@Test
 	void anInterruptDuringTheAttemptEndsTheCallAndIsNeutralForTheBreaker() {
-		this.simulation.with("p", Simulation.EXACT, LimiterSettings.DEFAULTS, BudgetSettings.DEFAULTS,
-				Simulation.threshold(1));
+		this.simulation.with("p", Simulation.EXACT, LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF),
+				BudgetSettings.DEFAULTS, Simulation.threshold(1));
 		AtomicInteger attempts = new AtomicInteger();
 		Caller<String> caller = this.simulation.start("p", () -> {
 			attempts.incrementAndGet();
@@ -392,7 +393,7 @@ class BlockingDriverTests {
 	@Test
 	void anInterruptedCallerMakesNoFurtherAttemptEvenWhereNoWaitIsDue() {
 		this.simulation.with("p", Simulation.EXACT.withBackoff(Jitter.NONE, Duration.ZERO, Duration.ZERO),
-				LimiterSettings.DEFAULTS, BudgetSettings.DEFAULTS, null);
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), BudgetSettings.DEFAULTS, null);
 		// A classifier that overlooks the flag.
 		this.simulation.classifier = (thrown, context) -> LlmFailure.of(FailureKind.SERVER_ERROR);
 		AtomicInteger attempts = new AtomicInteger();
@@ -425,8 +426,8 @@ class BlockingDriverTests {
 
 	@Test
 	void aRetryThatMeetsAnOpenBreakerThrowsTheProvidersException() {
-		this.simulation.with("p", Simulation.EXACT, LimiterSettings.DEFAULTS, BudgetSettings.DEFAULTS,
-				Simulation.threshold(2));
+		this.simulation.with("p", Simulation.EXACT, LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF),
+				BudgetSettings.DEFAULTS, Simulation.threshold(2));
 		Failing failing = new Failing(503);
 		Caller<String> caller = this.simulation.run("p", failing);
 		assertThat(caller.thrown()).isInstanceOf(StatusException.class);
@@ -439,8 +440,8 @@ class BlockingDriverTests {
 
 	@Test
 	void aRetryWhoseBreakerOpensDuringTheBackoffGivesItsTokenBack() {
-		this.simulation.with("p", Simulation.EXACT, LimiterSettings.DEFAULTS, BudgetSettings.DEFAULTS,
-				Simulation.threshold(100));
+		this.simulation.with("p", Simulation.EXACT, LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF),
+				BudgetSettings.DEFAULTS, Simulation.threshold(100));
 		StatusException failure = status(503);
 		Script script = new Script(failure);
 		Caller<String> caller = this.simulation.start("p", script);
@@ -453,7 +454,8 @@ class BlockingDriverTests {
 
 	@Test
 	void aCallIsRefusedWhileTheBreakerIsOpenAndToldUntilWhen() {
-		this.simulation.with("p", Simulation.EXACT, LimiterSettings.DEFAULTS, null, Simulation.threshold(1));
+		this.simulation.with("p", Simulation.EXACT, LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null,
+				Simulation.threshold(1));
 		this.simulation.open("p");
 		Script script = new Script();
 		Caller<String> caller = this.simulation.run("p", script);
@@ -482,8 +484,8 @@ class BlockingDriverTests {
 
 	@Test
 	void aCallThatTheBreakerRefusesAfterItsWaitGivesTheSlotBack() {
-		this.simulation.with("p", Simulation.EXACT, LimiterSettings.DEFAULTS.withRate(60.0, 2), null,
-				Simulation.threshold(1));
+		this.simulation.with("p", Simulation.EXACT,
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED).withRate(60.0, 2), null, Simulation.threshold(1));
 		this.simulation.openUntilTrial("p");
 		Caller<String> trial = this.simulation.start("p", () -> {
 			this.simulation.time.sleep(Duration.ofMillis(100));
@@ -527,8 +529,8 @@ class BlockingDriverTests {
 
 	@Test
 	void aRateLimitThatTheLimiterPacesSpendsNoBudgetAndNoBackoff() {
-		this.simulation.with("p", Simulation.EXACT, LimiterSettings.DEFAULTS.withRate(600.0, 5),
-				BudgetSettings.DEFAULTS, null);
+		this.simulation.with("p", Simulation.EXACT,
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED).withRate(600.0, 5), BudgetSettings.DEFAULTS, null);
 		Caller<String> caller = this.simulation.run("p", new Script(new StatusException(429, Duration.ofSeconds(3))));
 		assertThat(caller.result()).isEqualTo("answer");
 		assertThat(caller.ended()).isBetween(Duration.ofSeconds(3), Duration.ofMillis(3100));
@@ -537,8 +539,11 @@ class BlockingDriverTests {
 
 	@Test
 	void aRateLimitHoldsBackOtherCallersOfTheSameEntryButNotOfAnother() {
-		this.simulation.with("a", Simulation.EXACT, LimiterSettings.DEFAULTS.withRate(600.0, 5), null, null)
-			.with("b", Simulation.EXACT, LimiterSettings.DEFAULTS.withRate(600.0, 5), null, null);
+		this.simulation
+			.with("a", Simulation.EXACT, LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED).withRate(600.0, 5), null,
+					null)
+			.with("b", Simulation.EXACT, LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED).withRate(600.0, 5), null,
+					null);
 		this.simulation.start("a", new Script(new StatusException(429, Duration.ofSeconds(46))));
 		Caller<String> same = this.simulation.startAfter(Duration.ofSeconds(1),
 				() -> this.simulation.call("a", new Script()));
@@ -551,8 +556,8 @@ class BlockingDriverTests {
 
 	@Test
 	void aHundredCallsToADeadProviderShareTheirRetries() {
-		this.simulation.with("p", Simulation.EXACT.withAttempts(4, 3), LimiterSettings.DEFAULTS,
-				new BudgetSettings(10, 0.1, 0), null);
+		this.simulation.with("p", Simulation.EXACT.withAttempts(4, 3),
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), new BudgetSettings(10, 0.1, 0), null);
 		Failing failing = new Failing(503);
 		List<GiveUpReason> reasons = new ArrayList<>();
 		for (int i = 0; i < 100; i++) {
@@ -565,8 +570,8 @@ class BlockingDriverTests {
 
 	@Test
 	void aHundredCallsAtOnceToADeadProviderShareTheirRetriesToo() {
-		this.simulation.with("p", Simulation.EXACT.withAttempts(4, 3), LimiterSettings.DEFAULTS,
-				new BudgetSettings(10, 0.1, 0), null);
+		this.simulation.with("p", Simulation.EXACT.withAttempts(4, 3),
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), new BudgetSettings(10, 0.1, 0), null);
 		Failing failing = new Failing(503);
 		for (int i = 0; i < 100; i++) {
 			this.simulation.start("p", failing);
@@ -577,15 +582,16 @@ class BlockingDriverTests {
 
 	@Test
 	void theRateLimitLadderCountsForTheBreakerOnceItIsSpent() {
-		this.simulation.with("p", Simulation.EXACT.withAttempts(4, 1), LimiterSettings.DEFAULTS, null,
-				Simulation.threshold(3));
+		this.simulation.with("p", Simulation.EXACT.withAttempts(4, 1),
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null, Simulation.threshold(3));
 		this.simulation.run("p", new Failing(429));
 		assertThat(this.simulation.breaker("p").snapshot().consecutiveFailures()).isEqualTo(1);
 	}
 
 	@Test
 	void rateLimitsThatPassLeaveTheBreakerClosed() {
-		this.simulation.with("p", Simulation.EXACT, LimiterSettings.DEFAULTS, null, Simulation.threshold(1));
+		this.simulation.with("p", Simulation.EXACT, LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null,
+				Simulation.threshold(1));
 		for (int i = 0; i < 7; i++) {
 			this.simulation.run("p", new Script(status(429), status(429))).result();
 		}
@@ -594,7 +600,8 @@ class BlockingDriverTests {
 
 	@Test
 	void requestsThatAreWrongShowThatTheProviderIsUp() {
-		this.simulation.with("p", Simulation.EXACT, LimiterSettings.DEFAULTS, null, Simulation.threshold(5));
+		this.simulation.with("p", Simulation.EXACT, LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null,
+				Simulation.threshold(5));
 		for (int i = 0; i < 10; i++) {
 			this.simulation.run("p", new Failing(400));
 		}
@@ -636,8 +643,8 @@ class BlockingDriverTests {
 	@ParameterizedTest
 	@CsvSource({ "400, CLOSED", "429, HALF_OPEN", "401, HALF_OPEN", "500, OPEN" })
 	void aTrialThatMeetsAStatusLeavesTheBreakerSo(int status, BreakerState state) {
-		this.simulation.with("p", Simulation.EXACT.withAttempts(1, 0), LimiterSettings.DEFAULTS, null,
-				Simulation.threshold(1));
+		this.simulation.with("p", Simulation.EXACT.withAttempts(1, 0),
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null, Simulation.threshold(1));
 		this.simulation.openUntilTrial("p");
 		this.simulation.run("p", new Failing(status));
 		assertThat(this.simulation.breaker("p").state()).isEqualTo(state);
@@ -646,14 +653,14 @@ class BlockingDriverTests {
 
 	@Test
 	void aTrialThatDiesByAnErrorFreesItsPlace() {
-		assertThatTheNextCallerIsTheTrialAfter(LimiterSettings.DEFAULTS, () -> {
+		assertThatTheNextCallerIsTheTrialAfter(LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), () -> {
 			throw new StackOverflowError();
 		});
 	}
 
 	@Test
 	void aTrialThatIsInterruptedFreesItsPlace() {
-		assertThatTheNextCallerIsTheTrialAfter(LimiterSettings.DEFAULTS, () -> {
+		assertThatTheNextCallerIsTheTrialAfter(LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), () -> {
 			throw new InterruptedException();
 		});
 	}
@@ -663,7 +670,7 @@ class BlockingDriverTests {
 		this.simulation.classifier = (thrown, context) -> {
 			throw new NoClassDefFoundError("some/optional/Type");
 		};
-		assertThatTheNextCallerIsTheTrialAfter(LimiterSettings.DEFAULTS, () -> {
+		assertThatTheNextCallerIsTheTrialAfter(LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), () -> {
 			throw status(500);
 		});
 	}
@@ -683,7 +690,8 @@ class BlockingDriverTests {
 
 	@Test
 	void aTrialThatHangsLosesItsPlaceToTheNextCaller() {
-		this.simulation.with("p", Simulation.EXACT, LimiterSettings.DEFAULTS, null, Simulation.threshold(1));
+		this.simulation.with("p", Simulation.EXACT, LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null,
+				Simulation.threshold(1));
 		this.simulation.openUntilTrial("p");
 		this.simulation.start("p", () -> {
 			this.simulation.time.sleep(Duration.ofMinutes(3));
@@ -789,7 +797,8 @@ class BlockingDriverTests {
 	@Test
 	void aNestedRefusalIsNotRetriedOutside() {
 		this.simulation.with("outer")
-			.with("inner", Simulation.EXACT, LimiterSettings.DEFAULTS, null, Simulation.threshold(1));
+			.with("inner", Simulation.EXACT, LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null,
+					Simulation.threshold(1));
 		this.simulation.open("inner");
 		AtomicInteger outerAttempts = new AtomicInteger();
 		Caller<String> caller = this.simulation.run("outer", () -> {
@@ -804,8 +813,8 @@ class BlockingDriverTests {
 	@ParameterizedTest
 	@CsvSource({ "true, CLOSED", "false, OPEN" })
 	void aNestedCallOfTheSameEntryIsPartOfTheTrial(boolean up, BreakerState state) {
-		this.simulation.with("p", Simulation.EXACT.withAttempts(1, 0), LimiterSettings.DEFAULTS, null,
-				Simulation.threshold(1));
+		this.simulation.with("p", Simulation.EXACT.withAttempts(1, 0),
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null, Simulation.threshold(1));
 		this.simulation.openUntilTrial("p");
 		Script script = up ? new Script() : new Script(status(500));
 		this.simulation.run("p", () -> this.simulation.call("p", script));
@@ -849,7 +858,8 @@ class BlockingDriverTests {
 
 	@Test
 	void aFallbackAnswersForACallThatWasRefused() {
-		this.simulation.with("p", Simulation.EXACT, LimiterSettings.DEFAULTS, null, Simulation.threshold(1));
+		this.simulation.with("p", Simulation.EXACT, LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null,
+				Simulation.threshold(1));
 		this.simulation.open("p");
 		Caller<String> caller = this.simulation.run(() -> this.simulation.call("p", this.simulation.options("p"),
 				new Script(), (failure) -> failure.getClass().getSimpleName()));

@@ -16,6 +16,7 @@ import dev.llmresilience.CircuitOpenException;
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.breaker.BreakerState;
 import dev.llmresilience.breaker.CircuitBreaker;
+import dev.llmresilience.limiter.LimiterMode;
 import dev.llmresilience.limiter.LimiterSettings;
 import dev.llmresilience.policy.RetryPolicy;
 import dev.llmresilience.test.SettableTime;
@@ -51,7 +52,8 @@ class BreakerTrialTests {
 	private void assertThatOneOfManyIsTheTrial(int threads, ExecutorService executor) throws Exception {
 		ProviderSettings defaults = ProviderSettings.defaults("p");
 		ProviderSettings settings = new ProviderSettings("p", defaults.type(), "p", RetryPolicy.DEFAULTS,
-				LimiterSettings.DEFAULTS, defaults.budget(), Simulation.threshold(1), defaults.quotaCoolDown());
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), defaults.budget(), Simulation.threshold(1),
+				defaults.quotaCoolDown());
 		Provider provider = new Providers(List.of(settings), this.time, GuardListener.NONE).get("p");
 		CircuitBreaker breaker = Objects.requireNonNull(provider.breaker());
 		Objects.requireNonNull(breaker.tryAcquire()).failure(FailureKind.SERVER_ERROR, 500, 0);

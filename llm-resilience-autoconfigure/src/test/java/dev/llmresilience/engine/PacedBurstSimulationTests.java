@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import dev.llmresilience.engine.Rush.Outcome;
 import dev.llmresilience.engine.Rush.Outcomes;
+import dev.llmresilience.limiter.LimiterMode;
 import dev.llmresilience.limiter.LimiterSettings;
 import dev.llmresilience.policy.RetryPolicy;
 import org.junit.jupiter.api.Test;
@@ -21,7 +22,7 @@ class PacedBurstSimulationTests {
 	@Test
 	void aHundredCallsAreAllServedAtTheFirstRequestAndAtTheProvidersOwnPace() {
 		Rush rush = new Rush(100, 10, 20, Duration.ZERO, Duration.ofMillis(100), Duration.ofMillis(100));
-		LimiterSettings limiter = LimiterSettings.DEFAULTS.withRate(600.0, 20);
+		LimiterSettings limiter = LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED).withRate(600.0, 20);
 		Outcomes outcomes = rush.run("100 calls, limiter at 10/s, burst 20", SEEDS, RetryPolicy.DEFAULTS, limiter,
 				true);
 		assertThat(outcomes.outcomes()).allSatisfy((outcome) -> {
@@ -35,7 +36,7 @@ class PacedBurstSimulationTests {
 	@Test
 	void callsThatComeOverTimeAndMostlyNeedNotQueueAreSeldomRejected() {
 		Rush rush = new Rush(120, 10, 20, Duration.ofSeconds(10), Duration.ofMillis(45), Duration.ofMillis(45));
-		LimiterSettings limiter = LimiterSettings.DEFAULTS.withRate(600.0, 20);
+		LimiterSettings limiter = LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED).withRate(600.0, 20);
 		Outcomes outcomes = rush.run("120 calls over 10 s, limiter at 10/s, burst 20", SEEDS, RetryPolicy.DEFAULTS,
 				limiter, true);
 		assertThat(outcomes.min(Outcome::answered)).isEqualTo(120);
@@ -46,7 +47,7 @@ class PacedBurstSimulationTests {
 	@Test
 	void twoHundredCallsNeedAtMostTwoRequestsMore() {
 		Rush rush = new Rush(200, 20, 5, Duration.ZERO, Duration.ofMillis(100), Duration.ofMillis(100));
-		LimiterSettings limiter = LimiterSettings.DEFAULTS.withRate(1200.0, 5);
+		LimiterSettings limiter = LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED).withRate(1200.0, 5);
 		Outcomes outcomes = rush.run("200 calls, limiter at 20/s, burst 5", SEEDS, RetryPolicy.DEFAULTS, limiter, true);
 		assertThat(outcomes.min(Outcome::answered)).isEqualTo(200);
 		assertThat(outcomes.max(Outcome::requests)).isLessThanOrEqualTo(202);

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import dev.llmresilience.engine.Rush.Outcome;
 import dev.llmresilience.engine.Rush.Outcomes;
+import dev.llmresilience.limiter.LimiterMode;
 import dev.llmresilience.limiter.LimiterSettings;
 import dev.llmresilience.policy.Jitter;
 import dev.llmresilience.policy.RetryPolicy;
@@ -132,14 +133,15 @@ class RetryStormSimulationTests {
 	}
 
 	private static Outcomes hundred(String title, RetryPolicy policy, boolean readsRetryAfter) {
-		return HUNDRED.run(title, SEEDS, policy, LimiterSettings.DEFAULTS, readsRetryAfter);
+		return HUNDRED.run(title, SEEDS, policy, LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), readsRetryAfter);
 	}
 
 	private static Outcomes rush(String title, Jitter jitter, Duration spread, boolean readsRetryAfter) {
 		RetryPolicy policy = RetryPolicy.DEFAULTS.withAttempts(31, 30)
 			.withBackoff(jitter, BASE, Duration.ofSeconds(8))
 			.withRetryAfter(spread, Duration.ofMinutes(2));
-		return TWO_HUNDRED.run(title, RUSH_SEEDS, policy, LimiterSettings.DEFAULTS, readsRetryAfter);
+		return TWO_HUNDRED.run(title, RUSH_SEEDS, policy, LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF),
+				readsRetryAfter);
 	}
 
 	/** The loop of the article, which adds the whole hint to the backoff. */

@@ -12,6 +12,7 @@ import dev.llmresilience.breaker.CircuitBreaker;
 import dev.llmresilience.budget.RetryBudget;
 import dev.llmresilience.engine.ProviderSettings.BudgetSettings;
 import dev.llmresilience.failure.FailureClassifier;
+import dev.llmresilience.limiter.LimiterMode;
 import dev.llmresilience.limiter.LimiterSettings;
 import dev.llmresilience.policy.Jitter;
 import dev.llmresilience.policy.RetryPolicy;
@@ -31,7 +32,8 @@ final class Simulation implements AutoCloseable {
 		.withBackoff(Jitter.NONE, Duration.ofSeconds(1), Duration.ofSeconds(30))
 		.withRetryAfter(Duration.ZERO, Duration.ofMinutes(2));
 
-	static final LimiterSettings ONE_PER_SECOND = LimiterSettings.DEFAULTS.withRate(60.0, 1);
+	static final LimiterSettings ONE_PER_SECOND = LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED)
+		.withRate(60.0, 1);
 
 	final VirtualTime time = new VirtualTime(1);
 
@@ -45,7 +47,8 @@ final class Simulation implements AutoCloseable {
 
 	/** Adds an entry with an exact policy, a budget and a breaker, but no limiter. */
 	Simulation with(String name) {
-		return with(name, EXACT, LimiterSettings.DEFAULTS, BudgetSettings.DEFAULTS, BreakerSettings.DEFAULTS);
+		return with(name, EXACT, LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), BudgetSettings.DEFAULTS,
+				BreakerSettings.DEFAULTS);
 	}
 
 	Simulation with(String name, RetryPolicy policy, LimiterSettings limiter, @Nullable BudgetSettings budget,

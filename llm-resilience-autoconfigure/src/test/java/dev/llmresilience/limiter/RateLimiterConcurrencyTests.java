@@ -30,7 +30,8 @@ class RateLimiterConcurrencyTests {
 	void neverGivesOutMoreSlotsThanThereAreAndSettlesEveryPlaceOnce() throws Exception {
 		ExecutorService executor = Executors.newFixedThreadPool(THREADS);
 		for (int seed = 0; seed < 300; seed++) {
-			RateLimiter limiter = new RateLimiter(LimiterSettings.DEFAULTS.withRate(60.0, BURST), new SettableTime());
+			RateLimiter limiter = new RateLimiter(
+					LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED).withRate(60.0, BURST), new SettableTime());
 			List<Future<Caller>> running = new ArrayList<>();
 			for (int thread = 0; thread < THREADS; thread++) {
 				Caller caller = new Caller(limiter, new SplittableRandom(seed * 31L + thread));

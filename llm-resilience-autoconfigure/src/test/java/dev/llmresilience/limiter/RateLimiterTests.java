@@ -41,8 +41,18 @@ class RateLimiterTests {
 	}
 
 	@Test
+	void aLimiterThatIsOffLetsEveryCallPassWhateverItsRate() {
+		RateLimiter limiter = new RateLimiter(LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF).withRate(60.0, 1),
+				this.time);
+		assertThat(limiter.paces()).isFalse();
+		for (int i = 0; i < 100; i++) {
+			assertThat(limiter.tryAcquire(0)).isTrue();
+		}
+	}
+
+	@Test
 	void withoutARateEveryCallPasses() {
-		RateLimiter limiter = new RateLimiter(LimiterSettings.DEFAULTS, this.time);
+		RateLimiter limiter = new RateLimiter(LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), this.time);
 		for (int i = 0; i < 10_000; i++) {
 			assertThat(limiter.tryAcquire(this.time.nanoTime())).isTrue();
 		}
@@ -53,14 +63,15 @@ class RateLimiterTests {
 	@ParameterizedTest
 	@CsvSource({ "600, 10", "30, 1", "59.5, 1", "119, 1", "120, 2" })
 	void withoutABurstASecondsWorthMayLeaveAtOnce(double perMinute, int burst) {
-		RateLimiter limiter = new RateLimiter(LimiterSettings.DEFAULTS.withRate(perMinute, null), this.time);
+		RateLimiter limiter = new RateLimiter(
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED).withRate(perMinute, null), this.time);
 		assertThat(taken(limiter)).isEqualTo(burst);
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "0, 1", "-1, 1", "NaN, 1", "60, 0" })
 	void refusesARateOrBurstOutOfRange(double perMinute, int burst) {
-		LimiterSettings settings = LimiterSettings.DEFAULTS.withRate(perMinute, burst);
+		LimiterSettings settings = LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED).withRate(perMinute, burst);
 		assertThatIllegalArgumentException().isThrownBy(() -> new RateLimiter(settings, this.time));
 	}
 
@@ -97,7 +108,8 @@ class RateLimiterTests {
 	private static List<Long> randomGrants(SplittableRandom random, double perMinute, int burst) {
 		List<Long> grants = new ArrayList<>();
 		VirtualTime time = new VirtualTime(0);
-		RateLimiter limiter = new RateLimiter(LimiterSettings.DEFAULTS.withRate(perMinute, burst), time);
+		RateLimiter limiter = new RateLimiter(
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED).withRate(perMinute, burst), time);
 		List<Ticket> waiting = new ArrayList<>();
 		for (int i = 0; i < 300; i++) {
 			if (random.nextInt(3) == 0) {
@@ -194,8 +206,9 @@ class RateLimiterTests {
 
 	@Test
 	void aWaitLongerThanAllowedIsRefused() {
-		RateLimiter limiter = new RateLimiter(
-				LimiterSettings.DEFAULTS.withRate(60.0, 1).withWaiting(Duration.ofMillis(1500), null), this.time);
+		RateLimiter limiter = new RateLimiter(LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED)
+			.withRate(60.0, 1)
+			.withWaiting(Duration.ofMillis(1500), null), this.time);
 		call(limiter, "first", false);
 		assertThat(call(limiter, "second", false).state()).isEqualTo(State.WAITING);
 		assertThat(call(limiter, "third", false).state()).isEqualTo(State.REFUSED_MAX_WAIT);
@@ -203,8 +216,8 @@ class RateLimiterTests {
 
 	@Test
 	void moreWaitersThanAllowedAreRefused() {
-		RateLimiter limiter = new RateLimiter(LimiterSettings.DEFAULTS.withRate(60.0, 1).withWaiting(null, 2),
-				this.time);
+		RateLimiter limiter = new RateLimiter(
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED).withRate(60.0, 1).withWaiting(null, 2), this.time);
 		call(limiter, "first", false);
 		Ticket second = call(limiter, "second", false);
 		call(limiter, "third", false);
@@ -215,8 +228,9 @@ class RateLimiterTests {
 
 	@Test
 	void aPlaceSaysHowLongItsOwnerMayWait() {
-		RateLimiter limiter = new RateLimiter(
-				LimiterSettings.DEFAULTS.withRate(60.0, 1).withWaiting(Duration.ofSeconds(5), null), this.time);
+		RateLimiter limiter = new RateLimiter(LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED)
+			.withRate(60.0, 1)
+			.withWaiting(Duration.ofSeconds(5), null), this.time);
 		call(limiter, "first", false);
 		assertThat(limiter.enqueue(0, HOUR, false, () -> {
 		}).patienceNanos()).isEqualTo(Duration.ofSeconds(5).toNanos());
@@ -252,7 +266,7 @@ class RateLimiterTests {
 
 	@Test
 	void closingRefusesLaterCallsWithoutARateToo() {
-		RateLimiter limiter = new RateLimiter(LimiterSettings.DEFAULTS, this.time);
+		RateLimiter limiter = new RateLimiter(LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), this.time);
 		limiter.close();
 		assertThat(limiter.tryAcquire(0)).isFalse();
 		assertThat(call(limiter, "later", false).state()).isEqualTo(State.REFUSED_CLOSED);
@@ -396,11 +410,12 @@ class RateLimiterTests {
 	}
 
 	private RateLimiter limiter(double perMinute, int burst) {
-		return new RateLimiter(LimiterSettings.DEFAULTS.withRate(perMinute, burst), this.time);
+		return new RateLimiter(LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED).withRate(perMinute, burst),
+				this.time);
 	}
 
 	private static LimiterSettings marginOf(Duration margin, double perMinute, int burst) {
-		return new LimiterSettings(perMinute, burst, null, null, margin);
+		return new LimiterSettings(LimiterMode.FIXED, perMinute, burst, null, null, margin);
 	}
 
 	/** Makes a call whose name is noted when it may leave or is told. */

@@ -1,0 +1,351 @@
+package dev.llmresilience.limiter;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Learns a provider's rate from its rejections.
+ * <p>
+ * A rejection says one exact thing: the provider's bucket was empty when that request
+ * arrived. Between two such moments, under constant pressure, {@code accepted = rate *
+ * time}, give or take one call, whatever the size of the bucket. So two rejections
+ * measure the rate; the measured rate is then kept for a while before it is doubled,
+ * slowly, to see whether it still holds.
+ * <p>
+ * An <em>episode</em> is all rejections of calls that were sent before the first of them
+ * was heard. It makes one decision, computed again from the state before it at each of
+ * its rejections, so that late ones correct it and do not repeat it.
+ * <p>
+ * Not thread-safe: the limiter calls it under its lock. Rates are calls a second, moments
+ * are those of the monotonic clock in nanoseconds.
+ */
+final class PaceLearner {
+
+	/** The least pace after a rejection from which nothing can be measured. */
+	private static final double FLOOR = 1;
+
+	/** What is left of the pace when nothing, or only a bound, is measured. */
+	private static final double BACK = 0.5;
+
+	/** The pace doubles in this time until a rate has been measured. */
+	private static final double LEARN = 0.5;
+
+	/** How long a measured rate is kept: so many seconds, or calls if that is longer. */
+	private static final double HOLD = 6;
+
+	private static final double HOLD_CALLS = 25;
+
+	/** How slowly it then doubles: in so many seconds, or calls if that is longer. */
+	private static final double PROBE = 3;
+
+	private static final double PROBE_CALLS = 8;
+
+	/** Without a rejection for so long, and with nobody waiting, the pace is let go. */
+	private static final double QUIET = 60;
+
+	/** The pause after a rejection that names no time. */
+	private static final double BLIND = 1;
+
+	private static final double SECOND = 1e9;
+
+	private final double margin;
+
+	/** Calls a second; infinite while calls pass unpaced. */
+	private double pace;
+
+	private final double ceiling;
+
+	private double capacity;
+
+	private final boolean sized;
+
+	private double rejected;
+
+	private long heard = Long.MIN_VALUE;
+
+	private long lastRejection;
+
+	private @Nullable Episode episode;
+
+	private @Nullable Episode anchor;
+
+	private Band band = Band.NONE;
+
+	private Band bandBefore = Band.NONE;
+
+	/** Seconds paused since the episode before. */
+	private double gap;
+
+	private double gapBefore;
+
+	private double paceBefore;
+
+	/** The pace just after the last decision. */
+	private double start;
+
+	private double startBefore;
+
+	private double doubling = LEARN;
+
+	private long hold;
+
+	private long pause;
+
+	/** Round trip of rejections, smoothed, in seconds. */
+	private double roundTrip;
+
+	/**
+	 * Creates a learner.
+	 * @param perSecond the configured rate, its start and ceiling, or {@code null} to
+	 * begin unpaced
+	 * @param burst the configured burst, or {@code null} where unknown
+	 * @param marginNanos how late the first paced slot after a burst is
+	 * @param now the monotonic clock
+	 */
+	PaceLearner(@Nullable Double perSecond, @Nullable Integer burst, long marginNanos, long now) {
+		this.ceiling = (perSecond != null) ? perSecond : Double.POSITIVE_INFINITY;
+		this.pace = this.ceiling;
+		this.paceBefore = this.pace;
+		this.start = (perSecond != null) ? perSecond : 0;
+		this.sized = burst != null;
+		this.capacity = (burst != null) ? burst : Math.max(1, (perSecond != null) ? perSecond : 0);
+		this.margin = marginNanos / SECOND;
+		this.hold = now;
+		this.pause = now;
+		this.lastRejection = now;
+	}
+
+	boolean isTransparent() {
+		return this.pace == Double.POSITIVE_INFINITY;
+	}
+
+	double pace() {
+		return this.pace;
+	}
+
+	double capacity() {
+		return this.capacity;
+	}
+
+	long pausedUntil() {
+		return this.pause;
+	}
+
+	/**
+	 * Lets the pace grow while it holds callers back.
+	 * @param now the clock
+	 * @param since when it was last asked
+	 * @return whether the pace has changed
+	 */
+	boolean grow(long now, long since) {
+		long from = Math.max(since, Math.max(this.hold, this.pause));
+		if (isTransparent() || this.pace >= this.ceiling || now - from <= 0) {
+			return false;
+		}
+		double seconds = (now - from) / SECOND;
+		// However long nobody looked, between two grants it doubles once at most.
+		setPace(this.pace * Math.pow(2, Math.min(1, seconds / this.doubling)));
+		return true;
+	}
+
+	/**
+	 * Nobody waits any more: from now on the provider's bucket may overflow unseen, and
+	 * what it accepts is only the demand.
+	 * @param now the clock
+	 * @return whether the pace has changed
+	 */
+	boolean relax(long now) {
+		this.episode = null;
+		boolean quiet = !isTransparent() && (now - this.lastRejection) / SECOND > QUIET;
+		if (!quiet) {
+			return false;
+		}
+		this.band = Band.NONE;
+		if (this.pace == this.ceiling) {
+			return false;
+		}
+		this.pace = this.ceiling;
+		if (!this.sized && !isTransparent()) {
+			this.capacity = Math.max(1, this.pace);
+		}
+		return true;
+	}
+
+	/**
+	 * Takes a rejection in.
+	 * @param call when it was sent, and its number among all calls sent
+	 * @param hint what the server said, in nanoseconds, or -1 if nothing
+	 * @param peak the most calls that were accepted in one of the last seconds
+	 * @param now the clock
+	 * @param random a number in {@code [0, 1)}
+	 * @return what to do about it
+	 */
+	Reaction rejected(Sent call, long hint, double peak, long now, double random) {
+		this.rejected++;
+		double trip = (now - call.at()) / SECOND;
+		this.roundTrip += ((this.roundTrip > 0) ? 0.1 : 1) * (trip - this.roundTrip);
+		this.lastRejection = now;
+		boolean opens = this.heard == Long.MIN_VALUE || isTransparent() || call.at() - this.heard > 0;
+		if (opens) {
+			this.anchor = this.episode;
+			this.bandBefore = this.band;
+			this.paceBefore = this.pace;
+			this.gapBefore = this.gap;
+			this.startBefore = this.start;
+			this.heard = now;
+			this.gap = 0;
+			this.episode = null;
+		}
+		if (this.anchor != null && call.number() <= this.anchor.number) {
+			this.anchor.accepted--;
+		}
+		Episode current = this.episode;
+		if (current == null) {
+			current = new Episode(call);
+			this.episode = current;
+		}
+		current.include(call, this.rejected);
+		boolean unpaced = this.paceBefore == Double.POSITIVE_INFINITY;
+		learn(current, peak, now);
+		double explanation = Math.ceil(1 / this.pace) * SECOND;
+		if (!unpaced && Math.max(0, hint) <= explanation) {
+			return new Reaction(true, now + Math.max(0, hint));
+		}
+		long free = now + ((hint >= 0) ? hint : (long) (BLIND * SECOND * (0.5 + random / 2)));
+		this.gap += Math.max(0, free - Math.max(now, this.pause)) / SECOND;
+		this.pause = Math.max(this.pause, free);
+		this.hold = Math.max(this.hold, this.pause);
+		return new Reaction(false, this.pause);
+	}
+
+	private void learn(Episode current, double peak, long now) {
+		boolean sure = false;
+		double rate;
+		Episode anchor = this.anchor;
+		if (anchor != null && this.paceBefore != Double.POSITIVE_INFINITY) {
+			double seconds = Math.max(1e-3, (current.at - anchor.at) / SECOND);
+			double accepted = current.accepted - anchor.accepted;
+			Band measured = Band.measured(accepted, seconds, this.gapBefore, this.margin);
+			this.band = measured.meet(this.bandBefore);
+			rate = (this.gapBefore > 0) ? Math.max(accepted, 0.5) / seconds : this.band.middle();
+			if (this.paceBefore * BACK > this.startBefore) {
+				// Doubled unhindered: the bucket overflowed or the limit rose, so what
+				// was
+				// accepted is only a lower bound.
+				rate = Math.max(rate, this.paceBefore * BACK);
+				this.band = new Band(this.band.low(), this.paceBefore);
+			}
+			else {
+				sure = this.gapBefore == 0 && this.band.high() <= 2 * this.band.low();
+			}
+			this.doubling = (this.gapBefore > 0) ? ramp(rate) : Math.max(PROBE, PROBE_CALLS / rate);
+		}
+		else {
+			// No pressure before: what is held is believed once, if clearly below the
+			// pace.
+			rate = this.bandBefore.isKnown() ? this.bandBefore.middle() : Double.POSITIVE_INFINITY;
+			boolean paced = this.paceBefore != Double.POSITIVE_INFINITY;
+			sure = paced && rate < 0.95 * this.paceBefore;
+			if (!sure) {
+				rate = paced ? Math.max(this.paceBefore * BACK, Math.min(this.paceBefore, FLOOR))
+						: Math.max(FLOOR, 0.5 * peak);
+			}
+			this.doubling = sure ? Math.max(PROBE, PROBE_CALLS / rate) : ramp(rate);
+		}
+		setPace(rate);
+		this.start = this.pace;
+		this.hold = sure ? now + (long) (Math.max(HOLD, HOLD_CALLS / this.pace) * SECOND) : now;
+	}
+
+	/** Feedback has to stay ahead of growth, and growth of no grant at all. */
+	private double ramp(double rate) {
+		return Math.max(LEARN, Math.max(4 * this.roundTrip, 1 / rate));
+	}
+
+	private void setPace(double pace) {
+		this.pace = Math.min(pace, this.ceiling);
+		if (!this.sized) {
+			this.capacity = Math.max(1, this.pace);
+		}
+	}
+
+	/**
+	 * A call that was sent.
+	 *
+	 * @param at when
+	 * @param number its number among all calls sent
+	 */
+	record Sent(long at, double number) {
+	}
+
+	/**
+	 * What to do about a rejection.
+	 *
+	 * @param explained whether an empty bucket of the pace that was held explains it:
+	 * then only the call itself waits, otherwise all do
+	 * @param freeAt when the call may go again
+	 */
+	record Reaction(boolean explained, long freeAt) {
+	}
+
+	/**
+	 * The rejected call of an episode that was sent last, and what was accepted until
+	 * then.
+	 */
+	private static final class Episode {
+
+		private long at;
+
+		private double number;
+
+		private double accepted;
+
+		Episode(Sent call) {
+			this.at = call.at();
+			this.number = call.number();
+		}
+
+		void include(Sent call, double rejected) {
+			if (call.number() > this.number) {
+				this.at = call.at();
+				this.number = call.number();
+			}
+			this.accepted = this.number - rejected;
+		}
+
+	}
+
+	/**
+	 * Where a rate must lie.
+	 */
+	private record Band(double low, double high) {
+
+		static final Band NONE = new Band(0, Double.POSITIVE_INFINITY);
+
+		static Band measured(double accepted, double seconds, double paused, double margin) {
+			double low = Math.max(0, (accepted - 1) / (seconds + margin));
+			double least = Math.max(1e-3, seconds / 4);
+			return new Band(low, Math.max(0.5, accepted + 1) / Math.max(least, seconds - paused - margin));
+		}
+
+		boolean isKnown() {
+			return this.high != Double.POSITIVE_INFINITY;
+		}
+
+		boolean meets(Band other) {
+			return other.isKnown() && this.low <= other.high && other.low <= this.high;
+		}
+
+		/**
+		 * The common part, or this one alone where they do not meet: the limit has moved.
+		 */
+		Band meet(Band other) {
+			return meets(other) ? new Band(Math.max(this.low, other.low), Math.min(this.high, other.high)) : this;
+		}
+
+		double middle() {
+			return (this.low + this.high) / 2;
+		}
+
+	}
+
+}

@@ -3,6 +3,8 @@ package dev.llmresilience.limiter;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A bucket of slots that refills continuously, kept as the moment at which it will be
  * full again, the way of the generic cell rate algorithm (ITU-T I.371): a call moves that
@@ -20,6 +22,8 @@ import java.lang.invoke.VarHandle;
  * would take it further than {@code capacity} ahead of the refill clock.
  */
 final class Bucket {
+
+	private static final double SECONDS_PER_MINUTE = 60;
 
 	private static final VarHandle FULL_AT;
 
@@ -43,6 +47,36 @@ final class Bucket {
 
 	/** Up to this moment the refill clock stands still at it. */
 	private volatile long refillsFrom;
+
+	/**
+	 * The interval of a rate.
+	 * @param perSecond calls a second, above 0
+	 * @return nanoseconds between two calls, rounded up
+	 */
+	static long interval(double perSecond) {
+		return (long) Math.ceil(1e9 / perSecond);
+	}
+
+	/**
+	 * The full bucket of a configured rate.
+	 * @param settings the limiter's settings
+	 * @param now the clock
+	 * @return the bucket, or {@code null} without a rate
+	 * @throws IllegalArgumentException if the rate or the burst is out of its range
+	 */
+	static @Nullable Bucket of(LimiterSettings settings, long now) {
+		Double perMinute = settings.requestsPerMinute();
+		if (perMinute == null || settings.mode() == LimiterMode.OFF) {
+			return null;
+		}
+		Integer burst = settings.burst();
+		double calls = (burst != null) ? burst : Math.max(1, Math.floor(perMinute / SECONDS_PER_MINUTE));
+		if (!(perMinute > 0) || !(calls >= 1)) {
+			throw new IllegalArgumentException(
+					"A limiter needs requests-per-minute > 0 and burst >= 1, not " + perMinute + " and " + burst);
+		}
+		return new Bucket(interval(perMinute / SECONDS_PER_MINUTE), calls, settings.networkMargin().toNanos(), now);
+	}
 
 	/**
 	 * Creates a full bucket.

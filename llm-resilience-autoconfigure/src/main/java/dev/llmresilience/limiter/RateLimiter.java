@@ -1,12 +1,10 @@
 package dev.llmresilience.limiter;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
+import dev.llmresilience.limiter.PaceLearner.Reaction;
 import dev.llmresilience.limiter.Ticket.State;
 import dev.llmresilience.time.TimeSource;
 import dev.llmresilience.time.TimeSource.Timer;
@@ -28,10 +26,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RateLimiter {
 
-	private static final double SECOND = 1e9;
-
-	private static final double SECONDS_PER_MINUTE = 60;
-
 	/** The pause after a rejection that names no time, before chance shortens it. */
 	private static final long SILENT_HINT_NANOS = 1_000_000_000;
 
@@ -39,36 +33,19 @@ public final class RateLimiter {
 
 	private final LimiterSettings settings;
 
-	/** Numbers the calls, and what is learnt from them; {@code null} at a fixed rate. */
-	private final @Nullable RecentCalls calls;
-
-	private final @Nullable PaceLearner learner;
+	/** What learns the rate, or {@code null} at a fixed one. */
+	private final @Nullable AdaptivePace adaptive;
 
 	/** The slots, or {@code null} while every call passes. */
 	private volatile @Nullable Bucket bucket;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	private final Deque<Ticket> retries = new ArrayDeque<>();
-
-	private final Deque<Ticket> newcomers = new ArrayDeque<>();
-
-	/** Written under the lock, read without it on the free path. */
-	private volatile int waiting;
-
-	private int waitingRetries;
-
-	private int waitingNewcomers;
-
-	/** Calls that were rejected and will be back. */
-	private int away;
+	private final WaitingLine line = new WaitingLine();
 
 	private @Nullable Timer timer;
 
 	private long timerAt;
-
-	/** When the pace last had a chance to grow. */
-	private long adjustedAt;
 
 	private long pausedUntil;
 
@@ -85,31 +62,8 @@ public final class RateLimiter {
 		this.time = time;
 		long now = time.nanoTime();
 		this.pausedUntil = now;
-		this.adjustedAt = now;
-		this.bucket = bucket(settings, now);
-		boolean learns = settings.mode() == LimiterMode.ADAPTIVE;
-		Double perMinute = settings.requestsPerMinute();
-		this.calls = learns ? new RecentCalls() : null;
-		this.learner = learns ? new PaceLearner((perMinute != null) ? perMinute / SECONDS_PER_MINUTE : null,
-				settings.burst(), settings.networkMargin().toNanos(), now) : null;
-	}
-
-	private static @Nullable Bucket bucket(LimiterSettings settings, long now) {
-		Double perMinute = settings.requestsPerMinute();
-		if (perMinute == null || settings.mode() == LimiterMode.OFF) {
-			return null;
-		}
-		Integer burst = settings.burst();
-		double calls = (burst != null) ? burst : Math.max(1, Math.floor(perMinute / SECONDS_PER_MINUTE));
-		if (!(perMinute > 0) || !(calls >= 1)) {
-			throw new IllegalArgumentException(
-					"A limiter needs requests-per-minute > 0 and burst >= 1, not " + perMinute + " and " + burst);
-		}
-		return new Bucket(interval(perMinute / SECONDS_PER_MINUTE), calls, settings.networkMargin().toNanos(), now);
-	}
-
-	private static long interval(double perSecond) {
-		return (long) Math.ceil(SECOND / perSecond);
+		this.bucket = Bucket.of(settings, now);
+		this.adaptive = (settings.mode() == LimiterMode.ADAPTIVE) ? new AdaptivePace(settings, now) : null;
 	}
 
 	/**
@@ -118,7 +72,7 @@ public final class RateLimiter {
 	 * @return whether it has a rate, or learns one
 	 */
 	public boolean paces() {
-		return this.learner != null || this.bucket != null;
+		return this.adaptive != null || this.bucket != null;
 	}
 
 	/**
@@ -126,13 +80,13 @@ public final class RateLimiter {
 	 * @return calls a minute, or {@code null} if every call passes
 	 */
 	public @Nullable Double requestsPerMinute() {
-		PaceLearner learner = this.learner;
-		if (learner == null) {
+		AdaptivePace adaptive = this.adaptive;
+		if (adaptive == null) {
 			return (this.bucket != null) ? this.settings.requestsPerMinute() : null;
 		}
 		this.lock.lock();
 		try {
-			return learner.isTransparent() ? null : learner.pace() * SECONDS_PER_MINUTE;
+			return adaptive.perMinute();
 		}
 		finally {
 			this.lock.unlock();
@@ -146,7 +100,7 @@ public final class RateLimiter {
 	 */
 	public boolean tryAcquire(long now) {
 		Bucket bucket = this.bucket;
-		return !this.closed && (bucket == null || (this.waiting == 0 && bucket.take(now)));
+		return !this.closed && (bucket == null || (this.line.length() == 0 && bucket.take(now)));
 	}
 
 	/**
@@ -166,15 +120,14 @@ public final class RateLimiter {
 				return new Ticket(State.REFUSED_CLOSED, 0, 0, listener);
 			}
 			Bucket bucket = adjust(now);
-			if (bucket == null || (this.waiting == 0 && bucket.take(now))) {
+			if (bucket == null || (this.line.length() == 0 && bucket.take(now))) {
 				return new Ticket(State.GRANTED, 0, 0, listener);
 			}
-			long needed = bucket.freeAt(retry ? this.waitingRetries : this.waiting, now) - now;
+			long needed = bucket.freeAt(this.line.ahead(retry), now) - now;
 			State state = refusal(now, needed, deadline);
 			Ticket ticket = new Ticket(state, needed, patience(now, deadline), listener);
 			if (state == State.WAITING) {
-				(retry ? this.retries : this.newcomers).add(ticket);
-				count(retry, 1);
+				this.line.add(ticket, retry);
 				arm(bucket);
 			}
 			return ticket;
@@ -191,7 +144,7 @@ public final class RateLimiter {
 
 	private State refusal(long now, long needed, long deadline) {
 		Integer maxWaiting = this.settings.maxWaiting();
-		if (maxWaiting != null && this.waiting >= maxWaiting) {
+		if (maxWaiting != null && this.line.length() >= maxWaiting) {
 			return State.REFUSED_MAX_WAITING;
 		}
 		Duration maxWait = this.settings.maxWait();
@@ -211,13 +164,7 @@ public final class RateLimiter {
 	public boolean leave(Ticket ticket, boolean retry) {
 		this.lock.lock();
 		try {
-			if (!ticket.isWaiting()) {
-				return false;
-			}
-			// It stays in the queue as a blank and is skipped at its turn.
-			ticket.become(State.LEFT);
-			count(retry, -1);
-			return true;
+			return this.line.leave(ticket, retry);
 		}
 		finally {
 			this.lock.unlock();
@@ -249,7 +196,7 @@ public final class RateLimiter {
 	 * @return its number, to be given back if it is rejected
 	 */
 	public long onSend(long now) {
-		return (this.calls != null) ? this.calls.send(now) : 0;
+		return (this.adaptive != null) ? this.adaptive.send(now) : 0;
 	}
 
 	/**
@@ -262,9 +209,8 @@ public final class RateLimiter {
 	 * @return how long the call should stay away, in nanoseconds
 	 */
 	public long onRejected(long sent, long number, long hintNanos) {
-		PaceLearner learner = this.learner;
-		RecentCalls calls = this.calls;
-		if (learner == null || calls == null) {
+		AdaptivePace adaptive = this.adaptive;
+		if (adaptive == null) {
 			long wait = (hintNanos >= 0) ? hintNanos : (long) (SILENT_HINT_NANOS * (0.5 + this.time.random() / 2));
 			pause(wait);
 			return wait;
@@ -273,18 +219,17 @@ public final class RateLimiter {
 		try {
 			long now = this.time.nanoTime();
 			adjust(now);
-			this.away++;
-			calls.reject(sent);
-			PaceLearner.Reaction reaction = learner.rejected(new PaceLearner.Sent(sent, number), hintNanos,
-					calls.peak(now), now, this.time.random());
-			Bucket bucket = reshape(learner, now);
-			if (bucket != null && reaction.explained()) {
-				bucket.restart(0, 1, now);
-				arm(bucket);
-			}
-			else if (bucket != null) {
-				this.pausedUntil = learner.pausedUntil();
-				bucket.restartAt(this.pausedUntil);
+			Reaction reaction = adaptive.rejected(sent, number, hintNanos, now, this.time.random());
+			Bucket bucket = adaptive.shape(this.bucket, now);
+			this.bucket = bucket;
+			if (bucket != null) {
+				if (reaction.explained()) {
+					bucket.restart(0, 1, now);
+				}
+				else {
+					this.pausedUntil = adaptive.pausedUntil();
+					bucket.restartAt(this.pausedUntil);
+				}
 				arm(bucket);
 			}
 			return Math.max(0, reaction.freeAt() - now);
@@ -298,10 +243,11 @@ public final class RateLimiter {
 	 * Tells that a call which stayed away after a rejection is back, or will never be.
 	 */
 	public void back() {
-		if (this.learner != null) {
+		AdaptivePace adaptive = this.adaptive;
+		if (adaptive != null) {
 			this.lock.lock();
 			try {
-				this.away--;
+				adaptive.back();
 			}
 			finally {
 				this.lock.unlock();
@@ -309,33 +255,11 @@ public final class RateLimiter {
 		}
 	}
 
-	/** Gives the bucket the learner's pace. */
-	private @Nullable Bucket reshape(PaceLearner learner, long now) {
-		Bucket bucket = this.bucket;
-		if (learner.isTransparent()) {
-			bucket = null;
-		}
-		else if (bucket == null) {
-			bucket = new Bucket(interval(learner.pace()), learner.capacity(), this.settings.networkMargin().toNanos(),
-					now);
-		}
-		else {
-			bucket.reshape(interval(learner.pace()), learner.capacity(), now);
-		}
-		this.bucket = bucket;
-		return bucket;
-	}
-
-	/** Lets the pace follow what is known by now. */
 	private @Nullable Bucket adjust(long now) {
-		PaceLearner learner = this.learner;
-		if (learner == null) {
-			return this.bucket;
+		if (this.adaptive != null) {
+			this.bucket = this.adaptive.adjust(this.bucket, this.line.length() > 0, now);
 		}
-		boolean changed = (this.waiting > 0) ? learner.grow(now, this.adjustedAt)
-				: this.away == 0 && learner.relax(now);
-		this.adjustedAt = now;
-		return changed ? reshape(learner, now) : this.bucket;
+		return this.bucket;
 	}
 
 	/**
@@ -346,7 +270,7 @@ public final class RateLimiter {
 	public void onAnswer(long sent) {
 		Bucket bucket = this.bucket;
 		// While nobody waits, nobody would leave sooner for it.
-		if (this.waiting > 0 && bucket != null && bucket.answered(sent, this.time.nanoTime())) {
+		if (this.line.length() > 0 && bucket != null && bucket.answered(sent, this.time.nanoTime())) {
 			serve(bucket);
 		}
 	}
@@ -395,7 +319,7 @@ public final class RateLimiter {
 	 * @return the number
 	 */
 	public int waiting() {
-		return this.waiting;
+		return this.line.length();
 	}
 
 	/**
@@ -407,26 +331,16 @@ public final class RateLimiter {
 		return (bucket != null) ? bucket.level(this.time.nanoTime()) : Double.POSITIVE_INFINITY;
 	}
 
-	private void count(boolean retry, int change) {
-		if (retry) {
-			this.waitingRetries += change;
-		}
-		else {
-			this.waitingNewcomers += change;
-		}
-		this.waiting = this.waitingRetries + this.waitingNewcomers;
-	}
-
 	/** Sets the timer for the first in line. */
 	private void arm(Bucket bucket) {
 		long now = this.time.nanoTime();
 		long at = bucket.freeAt(0, now);
 		Timer running = this.timer;
-		if (running != null && (this.waiting == 0 || at != this.timerAt)) {
+		if (running != null && (this.line.length() == 0 || at != this.timerAt)) {
 			running.cancel();
 			running = null;
 		}
-		if (running == null && this.waiting > 0) {
+		if (running == null && this.line.length() > 0) {
 			this.timerAt = at;
 			running = this.time.schedule(at - now, () -> onTimer(bucket));
 		}
@@ -458,47 +372,22 @@ public final class RateLimiter {
 		try {
 			long now = this.time.nanoTime();
 			adjust(now);
-			if (this.waiting == 0 || !bucket.takeWaited(now)) {
+			if (this.line.length() == 0 || !bucket.takeWaited(now)) {
 				arm(bucket);
 				return null;
 			}
-			Ticket ticket = poll(this.retries);
-			boolean retry = ticket != null;
-			if (ticket == null) {
-				ticket = poll(this.newcomers);
-			}
-			if (ticket != null) {
-				ticket.become(State.GRANTED);
-				count(retry, -1);
-			}
-			return ticket;
+			return this.line.grant();
 		}
 		finally {
 			this.lock.unlock();
 		}
 	}
 
-	private static @Nullable Ticket poll(Deque<Ticket> lane) {
-		Ticket ticket = lane.poll();
-		while (ticket != null && !ticket.isWaiting()) {
-			ticket = lane.poll();
-		}
-		return ticket;
-	}
-
 	private void refuseWaiting(State state) {
-		List<Ticket> refused = new ArrayList<>();
+		List<Ticket> refused;
 		this.lock.lock();
 		try {
-			refused.addAll(this.retries);
-			refused.addAll(this.newcomers);
-			this.retries.clear();
-			this.newcomers.clear();
-			this.waitingRetries = 0;
-			this.waitingNewcomers = 0;
-			this.waiting = 0;
-			refused.removeIf((ticket) -> !ticket.isWaiting());
-			refused.forEach((ticket) -> ticket.become(state));
+			refused = this.line.refuse(state);
 			if (this.bucket != null) {
 				arm(this.bucket);
 			}

@@ -56,4 +56,14 @@ class PacedBurstSimulationTests {
 		assertThat(outcomes.median(Outcome::last)).isBetween(9.75, 9.75 * 1.03);
 	}
 
+	@Test
+	void withNothingConfiguredTheLimiterLearnsTheRateFromTheRejections() {
+		Rush rush = new Rush(100, 10, 20, Duration.ZERO, Duration.ofMillis(100), Duration.ofMillis(100));
+		Outcomes outcomes = rush.run("100 calls, limiter that learns", 20, RetryPolicy.DEFAULTS,
+				LimiterSettings.DEFAULTS, true);
+		assertThat(outcomes.min(Outcome::answered)).isEqualTo(100);
+		assertThat(outcomes.median(Outcome::last)).isLessThanOrEqualTo(8.5);
+		assertThat(outcomes.median(Outcome::requests)).isLessThanOrEqualTo(192);
+	}
+
 }

@@ -325,6 +325,35 @@ class RateLimiterTests {
 	}
 
 	@Test
+	void aRejectionPausesAFixedRateUntilTheHint() {
+		RateLimiter limiter = limiter(600, 5);
+		assertThat(limiter.tryAcquire(0)).isTrue();
+		assertThat(limiter.onRejected(0, limiter.onSend(0), Duration.ofSeconds(3).toNanos()))
+			.isEqualTo(Duration.ofSeconds(3).toNanos());
+		this.time.runFor(Duration.ofMillis(2999));
+		assertThat(limiter.tryAcquire(this.time.nanoTime())).isFalse();
+		this.time.runFor(Duration.ofMillis(1));
+		assertThat(limiter.tryAcquire(this.time.nanoTime())).isTrue();
+	}
+
+	@Test
+	void aRejectionThatNamesNoTimePausesAFixedRateForHalfASecondToOne() {
+		RateLimiter limiter = limiter(600, 5);
+		for (int i = 0; i < 100; i++) {
+			assertThat(limiter.onRejected(0, limiter.onSend(0), -1)).isBetween(500_000_000L, 1_000_000_000L);
+		}
+	}
+
+	@Test
+	void aRateThatIsLearntShows() {
+		RateLimiter limiter = new RateLimiter(LimiterSettings.DEFAULTS, this.time);
+		assertThat(limiter.requestsPerMinute()).isNull();
+		assertThat(limiter.paces()).isTrue();
+		limiter.onRejected(0, limiter.onSend(0), -1);
+		assertThat(limiter.requestsPerMinute()).isEqualTo(60);
+	}
+
+	@Test
 	void aShorterPauseDoesNotShortenALongerOne() {
 		RateLimiter limiter = limiter(60, 5);
 		limiter.pause(Duration.ofSeconds(10).toNanos());

@@ -69,7 +69,7 @@ public final class MethodPlans {
 	 * @throws InvalidLlmRetryException if its annotation cannot work
 	 */
 	@Nullable MethodPlan find(Method method, Class<?> targetClass) {
-		int place = method.hashCode() & (RECENT - 1);
+		int place = System.identityHashCode(method) & (RECENT - 1);
 		Found recent = this.recent[place];
 		if (recent != null && recent.isOf(method, targetClass)) {
 			return recent.plan;

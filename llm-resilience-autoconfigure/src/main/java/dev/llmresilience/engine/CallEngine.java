@@ -88,7 +88,10 @@ public final class CallEngine implements AutoCloseable {
 	 * way only.
 	 */
 	void check(@Nullable Object result, Provider provider) {
-		LlmFailure failure = (result != null) ? this.results.classify(result, () -> context(provider)) : null;
+		if (result == null || !this.results.knows(result)) {
+			return;
+		}
+		LlmFailure failure = this.results.classify(result, context(provider));
 		if (failure != null) {
 			throw new LlmResultException(failure);
 		}

@@ -2,7 +2,6 @@ package dev.llmresilience.failure;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
 
 import dev.llmresilience.LlmFailure;
 import org.apache.commons.logging.Log;
@@ -44,16 +43,35 @@ public final class ResultClassifiers {
 	}
 
 	/**
+	 * Whether any classifier can judge a result at all. Cheap: asked for every result.
+	 * @param result what the call returned
+	 * @return whether to judge it
+	 */
+	public boolean knows(Object result) {
+		try {
+			for (ResultClassifier classifier : this.classifiers) {
+				if (classifier.knows(result)) {
+					return true;
+				}
+			}
+			return false;
+		}
+		catch (RuntimeException ex) {
+			// To be found, and passed over, when the result is judged.
+			return true;
+		}
+	}
+
+	/**
 	 * Judges a result.
 	 * @param result what the call returned; for a stream, one of its elements
-	 * @param context what is known around it, asked for only if a classifier knows the
-	 * result's type
+	 * @param context what is known around it
 	 * @return the failure, or {@code null} for a success
 	 */
-	public @Nullable LlmFailure classify(Object result, Supplier<FailureContext> context) {
+	public @Nullable LlmFailure classify(Object result, FailureContext context) {
 		for (ResultClassifier classifier : this.classifiers) {
 			try {
-				LlmFailure failure = classifier.knows(result) ? classifier.classify(result, context.get()) : null;
+				LlmFailure failure = classifier.knows(result) ? classifier.classify(result, context) : null;
 				if (failure != null) {
 					return failure;
 				}

@@ -18,6 +18,12 @@ final class AdaptivePace {
 
 	private final PaceLearner learner;
 
+	/**
+	 * Whether calls are numbered. At a configured rate that nothing contradicts they need
+	 * not be: all that were sent before the first rejection count as one moment.
+	 */
+	private volatile boolean counting;
+
 	/** Calls that were rejected and will be back. */
 	private int away;
 
@@ -29,16 +35,17 @@ final class AdaptivePace {
 		this.margin = settings.networkMargin().toNanos();
 		this.learner = new PaceLearner((perMinute != null) ? perMinute / SECONDS_PER_MINUTE : null, settings.burst(),
 				this.margin, now);
+		this.counting = perMinute == null;
 		this.adjustedAt = now;
 	}
 
 	/**
 	 * Numbers a call that is being sent. Lock-free.
 	 * @param now the clock
-	 * @return its number
+	 * @return its number, 0 while there is no need to count
 	 */
 	long send(long now) {
-		return this.calls.send(now);
+		return this.counting ? this.calls.send(now) : 0;
 	}
 
 	/**
@@ -68,6 +75,7 @@ final class AdaptivePace {
 	 */
 	Reaction rejected(long sent, long number, long hintNanos, long now, double random) {
 		this.away++;
+		this.counting = true;
 		this.calls.reject(sent);
 		return this.learner.rejected(new Sent(sent, number), hintNanos, this.calls.peak(now), now, random);
 	}

@@ -305,7 +305,8 @@ final class PaceLearner {
 		}
 
 		void include(Sent call, double rejected) {
-			if (call.number() > this.number) {
+			boolean later = (call.number() != this.number) ? call.number() > this.number : call.at() - this.at > 0;
+			if (later) {
 				this.at = call.at();
 				this.number = call.number();
 			}

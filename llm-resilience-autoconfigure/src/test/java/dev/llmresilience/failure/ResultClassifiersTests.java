@@ -5,7 +5,6 @@ import java.net.URLClassLoader;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import com.anthropic.models.messages.Message;
@@ -154,7 +153,24 @@ class ResultClassifiersTests {
 		ResultClassifiers classifiers = new ResultClassifiers(
 				List.of((result, context) -> null, (result, context) -> LlmFailure.of(FailureKind.CONFLICT),
 						(result, context) -> LlmFailure.of(FailureKind.TIMEOUT)));
-		assertThat(classifiers.classify("x", () -> CONTEXT)).isEqualTo(LlmFailure.of(FailureKind.CONFLICT));
+		assertThat(classifiers.classify("x", CONTEXT)).isEqualTo(LlmFailure.of(FailureKind.CONFLICT));
+	}
+
+	@Test
+	void oneOfTheOthersThatThrowsWhenAskedWhatItKnowsIsPassedOver() {
+		ResultClassifiers classifiers = new ResultClassifiers(List.<ResultClassifier>of(new ResultClassifier() {
+			@Override
+			public boolean knows(Object result) {
+				throw new IllegalStateException("secret");
+			}
+
+			@Override
+			public @Nullable LlmFailure classify(Object result, FailureContext context) {
+				return null;
+			}
+		}, (result, context) -> LlmFailure.of(FailureKind.TIMEOUT)));
+		assertThat(classifiers.knows("x")).isTrue();
+		assertThat(classifiers.classify("x", CONTEXT)).isEqualTo(LlmFailure.of(FailureKind.TIMEOUT));
 	}
 
 	@Test
@@ -162,7 +178,7 @@ class ResultClassifiersTests {
 		ResultClassifiers classifiers = new ResultClassifiers(List.of((result, context) -> {
 			throw new IllegalStateException("secret");
 		}, (result, context) -> LlmFailure.of(FailureKind.TIMEOUT)));
-		assertThat(classifiers.classify("x", () -> CONTEXT)).isEqualTo(LlmFailure.of(FailureKind.TIMEOUT));
+		assertThat(classifiers.classify("x", CONTEXT)).isEqualTo(LlmFailure.of(FailureKind.TIMEOUT));
 	}
 
 	@Test
@@ -173,7 +189,8 @@ class ResultClassifiersTests {
 		try (URLClassLoader bare = new URLClassLoader(urls, ClassLoader.getPlatformClassLoader())) {
 			Class<?> type = bare.loadClass(ResultClassifiers.class.getName());
 			Object classifiers = type.getConstructor(List.class).newInstance(List.of());
-			Object failure = type.getMethod("classify", Object.class, Supplier.class).invoke(classifiers, "x", null);
+			Object failure = type.getMethod("classify", Object.class, bare.loadClass(FailureContext.class.getName()))
+				.invoke(classifiers, "x", null);
 			assertThat(failure).isNull();
 		}
 	}
@@ -182,7 +199,7 @@ class ResultClassifiersTests {
 	void theExceptionCarriesTheFailureAndNoText() throws Exception {
 		LlmFailure failure = Objects.requireNonNull(CLASSIFIERS
 			.classify(openAi("{\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"secret prompt\"}}",
-					ChatCompletion.class), () -> CONTEXT));
+					ChatCompletion.class), CONTEXT));
 		LlmResultException thrown = new LlmResultException(failure);
 		assertThat(thrown.failure()).isSameAs(failure);
 		assertThat(thrown).hasMessageContaining("RATE_LIMITED")
@@ -191,7 +208,7 @@ class ResultClassifiersTests {
 	}
 
 	private static String judge(Object result) {
-		LlmFailure failure = CLASSIFIERS.classify(result, () -> CONTEXT);
+		LlmFailure failure = CLASSIFIERS.classify(result, CONTEXT);
 		return (failure != null) ? Failures.describe(failure) : "none";
 	}
 

@@ -118,6 +118,7 @@ final class Guards {
 	/**
 	 * Takes the breaker's permit. The caller has a slot of the limiter, which goes back
 	 * if the permit is refused.
+	 * @param now the monotonic clock
 	 * @return why the call may not go on, or {@code null} if it may
 	 */
 	@Nullable LlmCallRefusedException takePermit(long now) {

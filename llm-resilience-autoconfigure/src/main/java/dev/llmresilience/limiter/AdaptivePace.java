@@ -69,15 +69,15 @@ final class AdaptivePace {
 	 * @param sent when it was sent
 	 * @param number its number
 	 * @param hintNanos what the provider said, or -1
+	 * @param silenceNanos the pause where it said nothing
 	 * @param now the clock
-	 * @param random a number in {@code [0, 1)}
 	 * @return what to do
 	 */
-	Reaction rejected(long sent, long number, long hintNanos, long now, double random) {
+	Reaction rejected(long sent, long number, long hintNanos, long silenceNanos, long now) {
 		this.away++;
 		this.counting = true;
 		this.calls.reject(sent);
-		return this.learner.rejected(new Sent(sent, number), hintNanos, this.calls.peak(now), now, random);
+		return this.learner.rejected(new Sent(sent, number), hintNanos, silenceNanos, this.calls.peak(now), now);
 	}
 
 	void back() {

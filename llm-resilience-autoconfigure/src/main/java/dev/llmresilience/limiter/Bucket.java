@@ -19,7 +19,9 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Thread-safe and lock-free; all moments are nanoseconds of the monotonic clock.
  * Invariant: {@code fullAt} is only changed by compare-and-set, and never for a call that
- * would take it further than {@code capacity} ahead of the refill clock.
+ * would take it further than {@code capacity} ahead of the refill clock. Only
+ * {@link #restartAt} sets it outright, which forgets calls that take a slot at that very
+ * moment.
  */
 final class Bucket {
 

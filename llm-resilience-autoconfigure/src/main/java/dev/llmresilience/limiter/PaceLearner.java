@@ -42,9 +42,6 @@ final class PaceLearner {
 	/** Without a rejection for so long, and with nobody waiting, the pace is let go. */
 	private static final double QUIET = 60;
 
-	/** The pause after a rejection that names no time. */
-	private static final double BLIND = 1;
-
 	private static final double SECOND = 1e9;
 
 	private final double margin;
@@ -174,12 +171,12 @@ final class PaceLearner {
 	 * Takes a rejection in.
 	 * @param call when it was sent, and its number among all calls sent
 	 * @param hint what the server said, in nanoseconds, or -1 if nothing
+	 * @param silence the pause where it said nothing, in nanoseconds
 	 * @param peak the most calls that were accepted in one of the last seconds
 	 * @param now the clock
-	 * @param random a number in {@code [0, 1)}
 	 * @return what to do about it
 	 */
-	Reaction rejected(Sent call, long hint, double peak, long now, double random) {
+	Reaction rejected(Sent call, long hint, long silence, double peak, long now) {
 		this.rejected++;
 		double trip = (now - call.at()) / SECOND;
 		this.roundTrip += ((this.roundTrip > 0) ? 0.1 : 1) * (trip - this.roundTrip);
@@ -210,7 +207,7 @@ final class PaceLearner {
 		if (!unpaced && Math.max(0, hint) <= explanation) {
 			return new Reaction(true, now + Math.max(0, hint));
 		}
-		long free = now + ((hint >= 0) ? hint : (long) (BLIND * SECOND * (0.5 + random / 2)));
+		long free = now + ((hint >= 0) ? hint : silence);
 		this.gap += Math.max(0, free - Math.max(now, this.pause)) / SECOND;
 		this.pause = Math.max(this.pause, free);
 		this.hold = Math.max(this.hold, this.pause);

@@ -128,7 +128,7 @@ public final class RateLimiter {
 			Ticket ticket = new Ticket(state, needed, patience(now, deadline), listener);
 			if (state == State.WAITING) {
 				this.line.add(ticket, retry);
-				arm(bucket);
+				arm();
 			}
 			return ticket;
 		}
@@ -187,7 +187,7 @@ public final class RateLimiter {
 		finally {
 			this.lock.unlock();
 		}
-		serve(bucket);
+		serve();
 	}
 
 	/**
@@ -210,8 +210,9 @@ public final class RateLimiter {
 	 */
 	public long onRejected(long sent, long number, long hintNanos) {
 		AdaptivePace adaptive = this.adaptive;
+		long silence = (long) (SILENT_HINT_NANOS * (0.5 + this.time.random() / 2));
 		if (adaptive == null) {
-			long wait = (hintNanos >= 0) ? hintNanos : (long) (SILENT_HINT_NANOS * (0.5 + this.time.random() / 2));
+			long wait = (hintNanos >= 0) ? hintNanos : silence;
 			pause(wait);
 			return wait;
 		}
@@ -219,7 +220,7 @@ public final class RateLimiter {
 		try {
 			long now = this.time.nanoTime();
 			adjust(now);
-			Reaction reaction = adaptive.rejected(sent, number, hintNanos, now, this.time.random());
+			Reaction reaction = adaptive.rejected(sent, number, hintNanos, silence, now);
 			Bucket bucket = adaptive.shape(this.bucket, now);
 			this.bucket = bucket;
 			if (bucket != null) {
@@ -230,7 +231,7 @@ public final class RateLimiter {
 					this.pausedUntil = adaptive.pausedUntil();
 					bucket.restartAt(this.pausedUntil);
 				}
-				arm(bucket);
+				arm();
 			}
 			return Math.max(0, reaction.freeAt() - now);
 		}
@@ -271,7 +272,7 @@ public final class RateLimiter {
 		Bucket bucket = this.bucket;
 		// While nobody waits, nobody would leave sooner for it.
 		if (this.line.length() > 0 && bucket != null && bucket.answered(sent, this.time.nanoTime())) {
-			serve(bucket);
+			serve();
 		}
 	}
 
@@ -292,7 +293,7 @@ public final class RateLimiter {
 				this.pausedUntil = until;
 			}
 			bucket.pause(this.pausedUntil);
-			arm(bucket);
+			arm();
 		}
 		finally {
 			this.lock.unlock();
@@ -332,9 +333,10 @@ public final class RateLimiter {
 	}
 
 	/** Sets the timer for the first in line. */
-	private void arm(Bucket bucket) {
+	private void arm() {
+		Bucket bucket = this.bucket;
 		long now = this.time.nanoTime();
-		long at = bucket.freeAt(0, now);
+		long at = (bucket != null) ? bucket.freeAt(0, now) : now;
 		Timer running = this.timer;
 		if (running != null && (this.line.length() == 0 || at != this.timerAt)) {
 			running.cancel();
@@ -342,12 +344,12 @@ public final class RateLimiter {
 		}
 		if (running == null && this.line.length() > 0) {
 			this.timerAt = at;
-			running = this.time.schedule(at - now, () -> onTimer(bucket));
+			running = this.time.schedule(at - now, this::onTimer);
 		}
 		this.timer = running;
 	}
 
-	private void onTimer(Bucket bucket) {
+	private void onTimer() {
 		this.lock.lock();
 		try {
 			this.timer = null;
@@ -355,25 +357,25 @@ public final class RateLimiter {
 		finally {
 			this.lock.unlock();
 		}
-		serve(bucket);
+		serve();
 	}
 
 	/** Lets out all whose turn has come. */
-	private void serve(Bucket bucket) {
-		Ticket next = serveOne(bucket);
+	private void serve() {
+		Ticket next = serveOne();
 		while (next != null) {
 			next.notifyOwner();
-			next = serveOne(bucket);
+			next = serveOne();
 		}
 	}
 
-	private @Nullable Ticket serveOne(Bucket bucket) {
+	private @Nullable Ticket serveOne() {
 		this.lock.lock();
 		try {
 			long now = this.time.nanoTime();
-			adjust(now);
-			if (this.line.length() == 0 || !bucket.takeWaited(now)) {
-				arm(bucket);
+			Bucket bucket = adjust(now);
+			if (this.line.length() == 0 || (bucket != null && !bucket.takeWaited(now))) {
+				arm();
 				return null;
 			}
 			return this.line.grant();
@@ -388,9 +390,7 @@ public final class RateLimiter {
 		this.lock.lock();
 		try {
 			refused = this.line.refuse(state);
-			if (this.bucket != null) {
-				arm(this.bucket);
-			}
+			arm();
 		}
 		finally {
 			this.lock.unlock();

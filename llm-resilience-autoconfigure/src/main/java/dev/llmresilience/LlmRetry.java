@@ -94,6 +94,32 @@ public @interface LlmRetry {
 	String fallbackMethod() default "";
 
 	/**
+	 * How urgent the method's calls are to those who wait for the same limiter.
+	 * @return the priority
+	 */
+	Priority priority() default Priority.NORMAL;
+
+	/**
+	 * A SpEL expression over the arguments, such as {@code "#tenant"}: each of its values
+	 * has a limiter, a budget, a breaker and a quota latch of its own, under the policy
+	 * of the provider entry. At most {@code llm.resilience.max-keys} values of one entry
+	 * are kept, and those that nobody uses go first. {@code null} means the guards of the
+	 * entry itself.
+	 * @return the expression, or an empty string for none
+	 */
+	String key() default "";
+
+	/**
+	 * A SpEL expression over the arguments that estimates the tokens of a call, input and
+	 * output together, such as {@code "#text.length() / 4 + 500"} or just {@code "2000"}.
+	 * It only matters where tokens are limited, and the limiter corrects estimates by how
+	 * they have lately turned out.
+	 * @return the expression, or an empty string for the {@link TokenEstimator}, or else
+	 * {@code limiter.default-tokens}
+	 */
+	String tokens() default "";
+
+	/**
 	 * Exceptions to retry even where their kind would not be. The cause chain counts. A
 	 * cancelled call and an exhausted quota are never retried.
 	 * @return the exception classes

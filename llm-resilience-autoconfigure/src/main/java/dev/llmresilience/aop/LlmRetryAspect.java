@@ -50,7 +50,7 @@ public final class LlmRetryAspect implements MethodInterceptor {
 		}
 		warnOfTransaction(plan);
 		return this.driver.get()
-			.call(plan.provider(), plan.options(), body(invocation), fallback(plan.fallback(), invocation));
+			.call(plan.provider(), plan.options(), 0, body(invocation), fallback(plan.fallback(), invocation));
 	}
 
 	/**

@@ -137,7 +137,7 @@ public final class MethodPlans {
 		policy = policy.withTimeouts(duration(annotation.timeout(), "timeout", method, policy.timeout()),
 				duration(annotation.attemptTimeout(), "attemptTimeout", method, policy.attemptTimeout()));
 		return new CallOptions(policy, (most > 0) ? most : Integer.MAX_VALUE, annotation.idempotent(),
-				List.of(annotation.retryOn()), List.of(annotation.noRetryOn()));
+				annotation.priority(), List.of(annotation.retryOn()), List.of(annotation.noRetryOn()));
 	}
 
 	private Duration duration(String value, String attribute, Method method, Duration inherited) {

@@ -77,9 +77,9 @@ final class ProviderSettingsFactory {
 			type = this.defaults.type();
 		}
 		String account = first(entry.account(), this.defaults.account(), name);
-		return new ProviderSettings(name, (type != null) ? type : ProviderType.GENERIC, account,
+		return new ProviderSettings(name, (type != null) ? type : ProviderType.GENERIC, account, List.of(),
 				policy(new Source<>(entry.retry(), this.defaults.retry(), Retry.NOTHING)),
-				limiter(new Source<>(entry.limiter(), this.defaults.limiter(), Limiter.NOTHING)),
+				limiter(new Source<>(entry.limiter(), this.defaults.limiter(), Limiter.NOTHING)), null,
 				budget(new Source<>(entry.budget(), this.defaults.budget(), Budget.NOTHING)),
 				breaker(new Source<>(entry.breaker(), this.defaults.breaker(), Breaker.NOTHING)),
 				new Source<>(entry.quota(), this.defaults.quota(), Quota.NOTHING).get(Quota::coolDown,
@@ -114,10 +114,10 @@ final class ProviderSettingsFactory {
 	}
 
 	private static LimiterSettings limiter(Source<Limiter> source) {
-		return new LimiterSettings(source.get(Limiter::mode, LimiterMode.ADAPTIVE),
-				source.find(Limiter::requestsPerMinute), source.find(Limiter::burst), source.find(Limiter::maxWait),
-				source.find(Limiter::maxWaiting),
-				source.get(Limiter::networkMargin, LimiterSettings.DEFAULTS.networkMargin()));
+		return LimiterSettings.DEFAULTS.withMode(source.get(Limiter::mode, LimiterMode.ADAPTIVE))
+			.withRate(source.find(Limiter::requestsPerMinute), source.find(Limiter::burst))
+			.withWaiting(source.find(Limiter::maxWait), source.find(Limiter::maxWaiting))
+			.withNetworkMargin(source.get(Limiter::networkMargin, LimiterSettings.DEFAULTS.networkMargin()));
 	}
 
 	private static @Nullable BudgetSettings budget(Source<Budget> source) {

@@ -26,7 +26,7 @@ public final class BlockingDriver {
 	}
 
 	/**
-	 * Makes a call.
+	 * Makes a call whose tokens nobody has estimated.
 	 * @param <T> the type of the result
 	 * @param provider whose guards the call is under
 	 * @param options how it is made
@@ -38,7 +38,24 @@ public final class BlockingDriver {
 	 */
 	public <T extends @Nullable Object> T call(Provider provider, CallOptions options, Body<T> body,
 			@Nullable Fallback<T> fallback) throws Throwable {
-		Call call = new Call(this.engine, provider, options);
+		return call(provider, options, 0, body, fallback);
+	}
+
+	/**
+	 * Makes a call.
+	 * @param <T> the type of the result
+	 * @param provider whose guards the call is under
+	 * @param options how it is made
+	 * @param tokens the tokens that it is estimated to use, zero or less if unknown
+	 * @param body one attempt; it may run several times
+	 * @param fallback answers when the call has failed for good, or {@code null}
+	 * @return what the attempt, or else the fallback, returned
+	 * @throws Throwable what the last attempt threw, the same object, or a
+	 * {@link LlmCallRefusedException} if there was no attempt
+	 */
+	public <T extends @Nullable Object> T call(Provider provider, CallOptions options, long tokens, Body<T> body,
+			@Nullable Fallback<T> fallback) throws Throwable {
+		Call call = new Call(this.engine, provider, options, tokens);
 		Throwable failure;
 		call.enter();
 		try {

@@ -65,7 +65,7 @@ final class Call extends LlmCall {
 
 	private @Nullable LlmFailure nestedFailure;
 
-	Call(CallEngine engine, Provider provider, CallOptions options) {
+	Call(CallEngine engine, Provider provider, CallOptions options, long tokens) {
 		this.engine = engine;
 		this.options = options;
 		this.place = place();
@@ -99,6 +99,10 @@ final class Call extends LlmCall {
 
 	Guards guards() {
 		return this.guards;
+	}
+
+	Exchange exchange() {
+		return this.guards.exchange(this.attemptStart);
 	}
 
 	boolean isRetry() {

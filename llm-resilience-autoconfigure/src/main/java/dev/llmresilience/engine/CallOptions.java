@@ -2,6 +2,7 @@ package dev.llmresilience.engine;
 
 import java.util.List;
 
+import dev.llmresilience.Priority;
 import dev.llmresilience.policy.RetryPolicy;
 
 /**
@@ -16,6 +17,8 @@ public final class CallOptions {
 
 	private final boolean idempotent;
 
+	private final Priority priority;
+
 	private final List<Class<? extends Throwable>> retryOn;
 
 	private final List<Class<? extends Throwable>> noRetryOn;
@@ -29,14 +32,16 @@ public final class CallOptions {
 	 * @param policy the policy
 	 * @param maxAttempts the most attempts over both ladders
 	 * @param idempotent whether the call may run twice
+	 * @param priority how urgent the call is to those who wait for the same limiter
 	 * @param retryOn exceptions to retry even where their kind would not be
 	 * @param noRetryOn exceptions not to retry even where their kind would be
 	 */
-	public CallOptions(RetryPolicy policy, int maxAttempts, boolean idempotent,
+	public CallOptions(RetryPolicy policy, int maxAttempts, boolean idempotent, Priority priority,
 			List<Class<? extends Throwable>> retryOn, List<Class<? extends Throwable>> noRetryOn) {
 		this.policy = policy;
 		this.maxAttempts = maxAttempts;
 		this.idempotent = idempotent;
+		this.priority = priority;
 		this.retryOn = List.copyOf(retryOn);
 		this.noRetryOn = List.copyOf(noRetryOn);
 		this.timeoutNanos = policy.timeout().toNanos();
@@ -49,7 +54,7 @@ public final class CallOptions {
 	 * @return the options
 	 */
 	public static CallOptions of(RetryPolicy policy) {
-		return new CallOptions(policy, Integer.MAX_VALUE, true, List.of(), List.of());
+		return new CallOptions(policy, Integer.MAX_VALUE, true, Priority.NORMAL, List.of(), List.of());
 	}
 
 	RetryPolicy policy() {
@@ -62,6 +67,10 @@ public final class CallOptions {
 
 	boolean idempotent() {
 		return this.idempotent;
+	}
+
+	Priority priority() {
+		return this.priority;
 	}
 
 	List<Class<? extends Throwable>> retryOn() {

@@ -138,6 +138,10 @@ final class Guards {
 		return null;
 	}
 
+	Exchange exchange(long sent) {
+		return new Exchange(this.provider, sent, this.number);
+	}
+
 	void succeeded(long sent) {
 		this.provider.limiter().onAnswer(sent);
 		CircuitBreaker breaker = this.provider.breaker();

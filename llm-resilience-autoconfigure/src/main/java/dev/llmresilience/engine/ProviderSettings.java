@@ -1,6 +1,8 @@
 package dev.llmresilience.engine;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
 
 import dev.llmresilience.breaker.BreakerSettings;
 import dev.llmresilience.failure.ProviderType;
@@ -15,15 +17,18 @@ import org.jspecify.annotations.Nullable;
  * @param name the name of the entry
  * @param type whose rules judge its failures
  * @param account who pays: entries of one account share a money latch
+ * @param hosts whose response headers count, in lower case; empty for all
  * @param policy how calls are retried
  * @param limiter how calls are paced
+ * @param limiterSharedWith the entry whose limiter this one uses, or {@code null} for one
+ * of its own
  * @param budget the shared retry budget, or {@code null} for none
  * @param breaker when calls are stopped, or {@code null} for never
  * @param quotaCoolDown the time between the first probes of an exhausted quota
  */
-public record ProviderSettings(String name, ProviderType type, String account, RetryPolicy policy,
-		LimiterSettings limiter, @Nullable BudgetSettings budget, @Nullable BreakerSettings breaker,
-		Duration quotaCoolDown) {
+public record ProviderSettings(String name, ProviderType type, String account, List<String> hosts, RetryPolicy policy,
+		LimiterSettings limiter, @Nullable String limiterSharedWith, @Nullable BudgetSettings budget,
+		@Nullable BreakerSettings breaker, Duration quotaCoolDown) {
 
 	/** The entry that all others inherit from. */
 	public static final String DEFAULT_NAME = "default";
@@ -37,8 +42,13 @@ public record ProviderSettings(String name, ProviderType type, String account, R
 	 * @return the settings
 	 */
 	public static ProviderSettings defaults(String name) {
-		return new ProviderSettings(name, ProviderType.GENERIC, name, RetryPolicy.DEFAULTS, LimiterSettings.DEFAULTS,
-				BudgetSettings.DEFAULTS, BreakerSettings.DEFAULTS, DEFAULT_QUOTA_COOL_DOWN);
+		return new ProviderSettings(name, ProviderType.GENERIC, name, List.of(), RetryPolicy.DEFAULTS,
+				LimiterSettings.DEFAULTS, null, BudgetSettings.DEFAULTS, BreakerSettings.DEFAULTS,
+				DEFAULT_QUOTA_COOL_DOWN);
+	}
+
+	boolean isHost(String host) {
+		return this.hosts.isEmpty() || this.hosts.contains(host.toLowerCase(Locale.ROOT));
 	}
 
 	/**

@@ -12,6 +12,13 @@ import org.jspecify.annotations.Nullable;
  * call pass at once
  * @param burst calls that may leave at once after a pause, at least 1; {@code null} for
  * one second's worth of the rate, at least 1
+ * @param share the part of all rates, configured or announced, that is for this process,
+ * above 0 and at most 1
+ * @param initialLevel calls that may leave at once at the start, from 0 to the burst;
+ * {@code null} for a full bucket
+ * @param tokens how many tokens may be used
+ * @param maxConcurrentCalls the most calls in flight, at least 1; {@code null} for no
+ * limit
  * @param maxWait the longest that a call waits for its place; {@code null} for the time
  * that the call has left
  * @param maxWaiting the most calls that wait; {@code null} for no limit
@@ -19,11 +26,12 @@ import org.jspecify.annotations.Nullable;
  * taken to begin refilling, unless an answer comes sooner
  */
 public record LimiterSettings(LimiterMode mode, @Nullable Double requestsPerMinute, @Nullable Integer burst,
+		double share, @Nullable Double initialLevel, TokenLimits tokens, @Nullable Integer maxConcurrentCalls,
 		@Nullable Duration maxWait, @Nullable Integer maxWaiting, Duration networkMargin) {
 
 	/** The built-in values: no rate until one has been learnt. */
-	public static final LimiterSettings DEFAULTS = new LimiterSettings(LimiterMode.ADAPTIVE, null, null, null, null,
-			Duration.ofMillis(50));
+	public static final LimiterSettings DEFAULTS = new LimiterSettings(LimiterMode.ADAPTIVE, null, null, 1, null,
+			TokenLimits.NONE, null, null, null, Duration.ofMillis(50));
 
 	/**
 	 * Returns a copy of another mode.
@@ -31,8 +39,8 @@ public record LimiterSettings(LimiterMode mode, @Nullable Double requestsPerMinu
 	 * @return the copy
 	 */
 	public LimiterSettings withMode(LimiterMode mode) {
-		return new LimiterSettings(mode, this.requestsPerMinute, this.burst, this.maxWait, this.maxWaiting,
-				this.networkMargin);
+		return new LimiterSettings(mode, this.requestsPerMinute, this.burst, this.share, this.initialLevel, this.tokens,
+				this.maxConcurrentCalls, this.maxWait, this.maxWaiting, this.networkMargin);
 	}
 
 	/**
@@ -42,8 +50,40 @@ public record LimiterSettings(LimiterMode mode, @Nullable Double requestsPerMinu
 	 * @return the copy
 	 */
 	public LimiterSettings withRate(@Nullable Double requestsPerMinute, @Nullable Integer burst) {
-		return new LimiterSettings(this.mode, requestsPerMinute, burst, this.maxWait, this.maxWaiting,
-				this.networkMargin);
+		return new LimiterSettings(this.mode, requestsPerMinute, burst, this.share, this.initialLevel, this.tokens,
+				this.maxConcurrentCalls, this.maxWait, this.maxWaiting, this.networkMargin);
+	}
+
+	/**
+	 * Returns a copy with another start.
+	 * @param share the part of all rates that is for this process
+	 * @param initialLevel calls that may leave at once at the start, or {@code null} for
+	 * a full bucket
+	 * @return the copy
+	 */
+	public LimiterSettings withShare(double share, @Nullable Double initialLevel) {
+		return new LimiterSettings(this.mode, this.requestsPerMinute, this.burst, share, initialLevel, this.tokens,
+				this.maxConcurrentCalls, this.maxWait, this.maxWaiting, this.networkMargin);
+	}
+
+	/**
+	 * Returns a copy with other limits on tokens.
+	 * @param tokens how many may be used
+	 * @return the copy
+	 */
+	public LimiterSettings withTokens(TokenLimits tokens) {
+		return new LimiterSettings(this.mode, this.requestsPerMinute, this.burst, this.share, this.initialLevel, tokens,
+				this.maxConcurrentCalls, this.maxWait, this.maxWaiting, this.networkMargin);
+	}
+
+	/**
+	 * Returns a copy with another limit on calls in flight.
+	 * @param maxConcurrentCalls the most calls in flight, or {@code null} for no limit
+	 * @return the copy
+	 */
+	public LimiterSettings withMaxConcurrentCalls(@Nullable Integer maxConcurrentCalls) {
+		return new LimiterSettings(this.mode, this.requestsPerMinute, this.burst, this.share, this.initialLevel,
+				this.tokens, maxConcurrentCalls, this.maxWait, this.maxWaiting, this.networkMargin);
 	}
 
 	/**
@@ -53,8 +93,36 @@ public record LimiterSettings(LimiterMode mode, @Nullable Double requestsPerMinu
 	 * @return the copy
 	 */
 	public LimiterSettings withWaiting(@Nullable Duration maxWait, @Nullable Integer maxWaiting) {
-		return new LimiterSettings(this.mode, this.requestsPerMinute, this.burst, maxWait, maxWaiting,
-				this.networkMargin);
+		return new LimiterSettings(this.mode, this.requestsPerMinute, this.burst, this.share, this.initialLevel,
+				this.tokens, this.maxConcurrentCalls, maxWait, maxWaiting, this.networkMargin);
+	}
+
+	/**
+	 * Returns a copy with another network margin.
+	 * @param networkMargin when the provider's bucket is taken to begin refilling
+	 * @return the copy
+	 */
+	public LimiterSettings withNetworkMargin(Duration networkMargin) {
+		return new LimiterSettings(this.mode, this.requestsPerMinute, this.burst, this.share, this.initialLevel,
+				this.tokens, this.maxConcurrentCalls, this.maxWait, this.maxWaiting, networkMargin);
+	}
+
+	/**
+	 * How many tokens may be used. Each limit is a bucket that holds one minute's worth.
+	 *
+	 * @param perMinute tokens of requests and answers together, above 0; {@code null} for
+	 * no limit
+	 * @param inputPerMinute tokens of requests, above 0; {@code null} for no limit
+	 * @param outputPerMinute tokens of answers, above 0; {@code null} for no limit
+	 * @param defaultTokens what a call is taken to use, input and output together, where
+	 * nothing estimates it, above 0; {@code null} for what calls have lately used
+	 */
+	public record TokenLimits(@Nullable Double perMinute, @Nullable Double inputPerMinute,
+			@Nullable Double outputPerMinute, @Nullable Long defaultTokens) {
+
+		/** No limits. */
+		public static final TokenLimits NONE = new TokenLimits(null, null, null, null);
+
 	}
 
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
+import dev.llmresilience.RateLimitSnapshot;
 import dev.llmresilience.limiter.PaceLearner.Reaction;
 import dev.llmresilience.limiter.Ticket.State;
 import dev.llmresilience.time.TimeSource;
@@ -274,6 +275,15 @@ public final class RateLimiter {
 		if (this.line.length() > 0 && bucket != null && bucket.answered(sent, this.time.nanoTime())) {
 			serve();
 		}
+	}
+
+	/**
+	 * Tells what a response said about the provider's limits.
+	 * @param sent when its request was sent, on the monotonic clock, in nanoseconds
+	 * @param number the number of its attempt
+	 * @param limits what it said
+	 */
+	public void onLimits(long sent, long number, List<RateLimitSnapshot> limits) {
 	}
 
 	/**

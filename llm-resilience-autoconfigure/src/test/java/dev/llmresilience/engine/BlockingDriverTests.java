@@ -19,6 +19,7 @@ import dev.llmresilience.LlmFailure;
 import dev.llmresilience.LlmFailure.LatchScope;
 import dev.llmresilience.QuotaExhaustedException;
 import dev.llmresilience.RateLimitWaitException;
+import dev.llmresilience.Priority;
 import dev.llmresilience.ShutdownException;
 import dev.llmresilience.breaker.BreakerSettings;
 import dev.llmresilience.breaker.BreakerState;
@@ -134,7 +135,7 @@ class BlockingDriverTests {
 	@Test
 	void theCallersWordBeatsTheKind() {
 		this.simulation.with("p");
-		CallOptions options = new CallOptions(Simulation.EXACT, Integer.MAX_VALUE, true,
+		CallOptions options = new CallOptions(Simulation.EXACT, Integer.MAX_VALUE, true, Priority.NORMAL,
 				List.of(IllegalStateException.class), List.of(StatusException.class));
 		Script retried = new Script(new IllegalArgumentException(new IllegalStateException("in the cause chain")));
 		assertThat(this.simulation.run(() -> this.simulation.call("p", options, retried, null)).result())
@@ -147,7 +148,7 @@ class BlockingDriverTests {
 	@Test
 	void maxAttemptsOfAMethodCapsBothLaddersTogether() {
 		this.simulation.with("p");
-		CallOptions options = new CallOptions(Simulation.EXACT, 3, true, List.of(), List.of());
+		CallOptions options = new CallOptions(Simulation.EXACT, 3, true, Priority.NORMAL, List.of(), List.of());
 		Script script = new Script(status(500), status(429), status(503), status(500));
 		Caller<String> caller = this.simulation.run(() -> this.simulation.call("p", options, script, null));
 		assertThat(caller.report().reason()).isEqualTo(GiveUpReason.ATTEMPTS);
@@ -157,7 +158,8 @@ class BlockingDriverTests {
 	@Test
 	void aCallThatMayNotRunTwiceIsNotRetriedWhenItsOutcomeIsUnknown() {
 		this.simulation.with("p");
-		CallOptions options = new CallOptions(Simulation.EXACT, Integer.MAX_VALUE, false, List.of(), List.of());
+		CallOptions options = new CallOptions(Simulation.EXACT, Integer.MAX_VALUE, false, Priority.NORMAL, List.of(),
+				List.of());
 		Script unknown = new Script(status(504));
 		assertThat(this.simulation.run(() -> this.simulation.call("p", options, unknown, null)).report().reason())
 			.isEqualTo(GiveUpReason.OUTCOME_UNKNOWN);

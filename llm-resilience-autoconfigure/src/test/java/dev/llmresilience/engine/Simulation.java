@@ -54,8 +54,8 @@ final class Simulation implements AutoCloseable {
 	Simulation with(String name, RetryPolicy policy, LimiterSettings limiter, @Nullable BudgetSettings budget,
 			@Nullable BreakerSettings breaker) {
 		ProviderSettings defaults = ProviderSettings.defaults(name);
-		this.settings.add(new ProviderSettings(name, defaults.type(), "account", policy, limiter, budget, breaker,
-				defaults.quotaCoolDown()));
+		this.settings.add(new ProviderSettings(name, defaults.type(), "account", List.of(), policy, limiter, null,
+				budget, breaker, defaults.quotaCoolDown()));
 		return this;
 	}
 

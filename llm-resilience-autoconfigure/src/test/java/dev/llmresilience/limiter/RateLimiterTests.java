@@ -444,7 +444,9 @@ class RateLimiterTests {
 	}
 
 	private static LimiterSettings marginOf(Duration margin, double perMinute, int burst) {
-		return new LimiterSettings(LimiterMode.FIXED, perMinute, burst, null, null, margin);
+		return LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED)
+			.withRate(perMinute, burst)
+			.withNetworkMargin(margin);
 	}
 
 	/** Makes a call whose name is noted when it may leave or is told. */

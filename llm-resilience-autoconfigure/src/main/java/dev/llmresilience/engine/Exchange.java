@@ -1,0 +1,62 @@
+package dev.llmresilience.engine;
+
+import java.util.List;
+
+import dev.llmresilience.LlmCall;
+import dev.llmresilience.RateLimitSnapshot;
+import dev.llmresilience.failure.ProviderType;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One HTTP request that a protected call sends, seen from the client library that sends
+ * it: what its response says about limits goes to the limiter of the call. Thread-safe:
+ * the response may arrive on another thread, and after the attempt is over.
+ */
+public final class Exchange {
+
+	private final Provider provider;
+
+	private final long sent;
+
+	private final long number;
+
+	Exchange(Provider provider, long sent, long number) {
+		this.provider = provider;
+		this.sent = sent;
+		this.number = number;
+	}
+
+	/**
+	 * The request that the calling thread is about to send.
+	 * @return the exchange, or {@code null} outside of a protected call
+	 */
+	public static @Nullable Exchange begin() {
+		return (LlmCall.current() instanceof Call call) ? call.exchange() : null;
+	}
+
+	/**
+	 * The API dialect of the provider entry, which says which headers count.
+	 * @return the dialect
+	 */
+	public ProviderType type() {
+		return this.provider.settings().type();
+	}
+
+	/**
+	 * Whether the headers of a host's responses count for the provider entry.
+	 * @param host the host, such as {@code api.anthropic.com}
+	 * @return whether they do
+	 */
+	public boolean counts(String host) {
+		return this.provider.settings().isHost(host);
+	}
+
+	/**
+	 * Tells what a response said, of success or failure.
+	 * @param limits what was read from its headers, empty if they said nothing
+	 */
+	public void received(List<RateLimitSnapshot> limits) {
+		this.provider.limiter().onLimits(this.sent, this.number, limits);
+	}
+
+}

@@ -1,6 +1,7 @@
 package dev.llmresilience.autoconfigure;
 
 import dev.llmresilience.LlmResilience;
+import dev.llmresilience.TokenUsageReader;
 import dev.llmresilience.engine.BlockingDriver;
 import dev.llmresilience.engine.CallEngine;
 import dev.llmresilience.engine.DefaultLlmResilience;
@@ -11,6 +12,7 @@ import dev.llmresilience.failure.ResultClassifier;
 import dev.llmresilience.failure.ResultClassifiers;
 import dev.llmresilience.time.SystemTimeSource;
 import dev.llmresilience.time.TimeSource;
+import dev.llmresilience.tokens.TokenUsageReaders;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -70,8 +72,9 @@ public final class LlmResilienceAutoConfiguration {
 
 	@Bean
 	CallEngine llmCallEngine(TimeSource time, DefaultFailureClassifier classifier,
-			ObjectProvider<ResultClassifier> results) {
-		return new CallEngine(time, classifier, new ResultClassifiers(results.orderedStream().toList()));
+			ObjectProvider<ResultClassifier> results, ObjectProvider<TokenUsageReader> usages) {
+		return new CallEngine(time, classifier, new ResultClassifiers(results.orderedStream().toList()),
+				new TokenUsageReaders(usages.orderedStream().toList()));
 	}
 
 	@Bean

@@ -10,11 +10,13 @@ import dev.llmresilience.FailureKind;
 import dev.llmresilience.LlmFailure;
 import dev.llmresilience.LlmFailure.Verdict;
 import dev.llmresilience.LlmResultException;
+import dev.llmresilience.TokenUsage;
 import dev.llmresilience.failure.FailureClassifier;
 import dev.llmresilience.failure.FailureContext;
 import dev.llmresilience.failure.ResultClassifiers;
 import dev.llmresilience.time.TimeSource;
 import dev.llmresilience.time.TimeSource.Waiter;
+import dev.llmresilience.tokens.TokenUsageReaders;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +32,8 @@ public final class CallEngine implements AutoCloseable {
 	private final FailureClassifier classifier;
 
 	private final ResultClassifiers results;
+
+	private final TokenUsageReaders usages;
 
 	private final AttemptWatch watch;
 
@@ -53,9 +57,22 @@ public final class CallEngine implements AutoCloseable {
 	 * @param results judges what they return
 	 */
 	public CallEngine(TimeSource time, FailureClassifier classifier, ResultClassifiers results) {
+		this(time, classifier, results, new TokenUsageReaders(List.of()));
+	}
+
+	/**
+	 * Creates an engine.
+	 * @param time clock, timers and randomness
+	 * @param classifier judges what attempts throw
+	 * @param results judges what they return
+	 * @param usages read from it how many tokens they have used
+	 */
+	public CallEngine(TimeSource time, FailureClassifier classifier, ResultClassifiers results,
+			TokenUsageReaders usages) {
 		this.time = time;
 		this.classifier = classifier;
 		this.results = results;
+		this.usages = usages;
 		this.watch = new AttemptWatch(time);
 	}
 
@@ -95,6 +112,14 @@ public final class CallEngine implements AutoCloseable {
 		if (failure != null) {
 			throw new LlmResultException(failure);
 		}
+	}
+
+	/**
+	 * The tokens that a successful attempt has used, or {@code null} if its result does
+	 * not say.
+	 */
+	@Nullable TokenUsage usage(@Nullable Object result) {
+		return (result != null) ? this.usages.read(result) : null;
 	}
 
 	private FailureContext context(Provider provider) {

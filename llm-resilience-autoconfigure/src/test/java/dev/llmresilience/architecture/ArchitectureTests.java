@@ -47,7 +47,7 @@ class ArchitectureTests {
 	/** From the roof down. Packages of one floor do not know each other. */
 	private static final List<List<String>> FLOORS = List.of(List.of("autoconfigure"), List.of("actuate", "metrics"),
 			List.of("aop"), List.of("http"), List.of("redis"), List.of("engine"),
-			List.of("breaker", "limiter", "budget"), List.of("policy"), List.of("failure"), List.of(""),
+			List.of("breaker", "limiter", "budget"), List.of("policy"), List.of("failure", "tokens"), List.of(""),
 			List.of("time"));
 
 	@ArchTest
@@ -126,19 +126,19 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule anthropicIsNamedInItsAdaptersOnly = namedOnlyIn("com.anthropic..",
-			"failure.(AnthropicReader|AnthropicResults)");
+			"(failure.(AnthropicReader|AnthropicResults)|tokens.AnthropicUsage)");
 
 	@ArchTest
 	static final ArchRule openAiIsNamedInItsAdaptersOnly = namedOnlyIn("com.openai..",
-			"failure.(OpenAiReader|OpenAiResults)");
+			"(failure.(OpenAiReader|OpenAiResults)|tokens.OpenAiUsage)");
 
 	@ArchTest
 	static final ArchRule springAiIsNamedInItsAdaptersOnly = namedOnlyIn("org.springframework.ai..",
-			"failure.(SpringAiReader|SpringAiResults)");
+			"(failure.(SpringAiReader|SpringAiResults)|tokens.SpringAiUsage)");
 
 	@ArchTest
 	static final ArchRule langChain4jIsNamedInItsAdaptersOnly = namedOnlyIn("dev.langchain4j..",
-			"failure.(LangChain4jReader|LangChain4jResults)");
+			"(failure.(LangChain4jReader|LangChain4jResults)|tokens.LangChain4jUsage)");
 
 	@ArchTest
 	static final ArchRule googleGenAiIsNamedInItsReadersOnly = namedOnlyIn("com.google.genai..",
@@ -181,7 +181,7 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule belowTheAdviceNobodyKnowsSpringsContainer = noClasses().that()
 		.resideInAnyPackage(ROOT, ROOT + ".engine..", ROOT + ".breaker..", ROOT + ".limiter..", ROOT + ".budget..",
-				ROOT + ".policy..", ROOT + ".failure..", ROOT + ".time..", ROOT + ".test..")
+				ROOT + ".policy..", ROOT + ".failure..", ROOT + ".tokens..", ROOT + ".time..", ROOT + ".test..")
 		.and(DescribedPredicate.not(DescribedPredicate.describe("are the annotation", LlmRetryIs::theAnnotation)))
 		.should()
 		.dependOnClassesThat()

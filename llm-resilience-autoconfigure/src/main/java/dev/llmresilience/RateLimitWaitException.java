@@ -13,6 +13,8 @@ public final class RateLimitWaitException extends LlmCallRefusedException {
 	@Serial
 	private static final long serialVersionUID = 1L;
 
+	private static final Duration NEVER = Duration.ofNanos(Long.MAX_VALUE);
+
 	private final Duration neededWait;
 
 	private final String limitedBy;
@@ -31,9 +33,29 @@ public final class RateLimitWaitException extends LlmCallRefusedException {
 		this.limitedBy = limitedBy;
 	}
 
+	private RateLimitWaitException(String message, String provider, String limitedBy) {
+		super(message, provider, GiveUpReason.LIMITER, null);
+		this.neededWait = NEVER;
+		this.limitedBy = limitedBy;
+	}
+
+	/**
+	 * Creates the exception of a call that is larger than the whole limit.
+	 * @param provider the name of the provider entry
+	 * @param limitedBy the property that would have to be larger to allow the call
+	 * @return the exception
+	 */
+	public static RateLimitWaitException never(String provider, String limitedBy) {
+		return new RateLimitWaitException(
+				"Limiter of '" + provider
+						+ "' can never let the call out: its estimated tokens are more than the whole of " + limitedBy,
+				provider, limitedBy);
+	}
+
 	/**
 	 * How long the call would have had to wait.
-	 * @return the wait
+	 * @return the wait; 292 years, the most that nanoseconds can count, for a call that
+	 * is larger than the whole limit
 	 */
 	public Duration neededWait() {
 		return this.neededWait;

@@ -91,7 +91,7 @@ public final class BlockingDriver {
 				now = backoff(call, (Retry) decision);
 				continue;
 			}
-			call.succeeded();
+			call.succeeded(result);
 			return result;
 		}
 	}
@@ -104,7 +104,7 @@ public final class BlockingDriver {
 		LlmCallRefusedException refusal = call.admit(now);
 		call.guards().back();
 		long left = now;
-		if (refusal == null && !call.guards().provider().limiter().tryAcquire(now)) {
+		if (refusal == null && !call.guards().provider().limiter().tryAcquire(call.guards().permit(), now)) {
 			refusal = queue(call, now);
 			left = this.engine.time().nanoTime();
 		}
@@ -121,17 +121,16 @@ public final class BlockingDriver {
 	private @Nullable LlmCallRefusedException queue(Call call, long now) throws Throwable {
 		Provider provider = call.guards().provider();
 		RateLimiter limiter = provider.limiter();
-		boolean retry = call.isRetry();
 		Waiter waiter = this.engine.time().waiter();
-		Ticket ticket = limiter.enqueue(now, call.deadline(), retry, waiter::signal);
+		Ticket ticket = limiter.enqueue(call.guards().permit(), now, call.deadline(), call.isRetry(), waiter::signal);
 		if (ticket.state() == State.WAITING) {
 			try {
 				waiter.await(ticket.patienceNanos());
-				limiter.leave(ticket, retry);
+				limiter.leave(ticket);
 			}
 			catch (InterruptedException ex) {
-				if (!limiter.leave(ticket, retry) && ticket.state() == State.GRANTED) {
-					limiter.giveBack();
+				if (!limiter.leave(ticket) && ticket.state() == State.GRANTED) {
+					limiter.giveBack(call.guards().permit());
 				}
 				call.guards().abandon();
 				Thread.currentThread().interrupt();

@@ -70,8 +70,9 @@ final class Call extends LlmCall {
 		this.options = options;
 		this.place = place();
 		this.outer = this.place.current();
-		this.guards = new Guards(provider, engine.time(), (this.outer instanceof Call call) ? call.guards : null);
 		this.start = engine.time().nanoTime();
+		this.guards = new Guards(provider, engine.time(), (this.outer instanceof Call call) ? call.guards : null,
+				options.priority(), tokens, this.start);
 		this.deadline = this.start + options.timeoutNanos();
 	}
 
@@ -102,7 +103,7 @@ final class Call extends LlmCall {
 	}
 
 	Exchange exchange() {
-		return this.guards.exchange(this.attemptStart);
+		return new Exchange(this.guards.provider(), this.attemptStart);
 	}
 
 	boolean isRetry() {
@@ -147,10 +148,11 @@ final class Call extends LlmCall {
 
 	/**
 	 * The attempt succeeded.
+	 * @param result what it returned
 	 */
-	void succeeded() {
+	void succeeded(@Nullable Object result) {
 		end();
-		this.guards.succeeded(this.attemptStart);
+		this.guards.succeeded(this.attemptStart, this.guards.countsTokens() ? this.engine.usage(result) : null);
 	}
 
 	/**
@@ -190,14 +192,14 @@ final class Call extends LlmCall {
 		if (judged.kind() == FailureKind.CANCELLED && CallEngine.hidesInterrupt(thrown)) {
 			Thread.currentThread().interrupt();
 		}
-		LlmFailure failure = this.guards.paced(this.attemptStart, judged);
+		LlmFailure failure = this.guards.paced(judged);
 		failures.add(thrown, failure);
 		failures.history.failed(RetryDecider.ladder(failure), now);
 		Situation situation = new Situation(now, this.deadline - now, this.options.maxAttempts(),
 				this.options.idempotent(), this.sideEffect, this.guards.paces(failure));
 		Decision decision = RetryDecider.decide(this.options.policy(), failures.history, failure, situation,
 				this.engine.time()::random);
-		this.guards.failed(this.attemptStart, failure, ladderSpent(decision, failures.history, failure));
+		this.guards.failed(failure, ladderSpent(decision, failures.history, failure));
 		if (decision instanceof Retry retry) {
 			GiveUpReason refused = this.guards.payFor(retry, now);
 			if (refused == null) {

@@ -18,12 +18,9 @@ public final class Exchange {
 
 	private final long sent;
 
-	private final long number;
-
-	Exchange(Provider provider, long sent, long number) {
+	Exchange(Provider provider, long sent) {
 		this.provider = provider;
 		this.sent = sent;
-		this.number = number;
 	}
 
 	/**
@@ -56,7 +53,7 @@ public final class Exchange {
 	 * @param limits what was read from its headers, empty if they said nothing
 	 */
 	public void received(List<RateLimitSnapshot> limits) {
-		this.provider.limiter().onLimits(this.sent, this.number, limits);
+		this.provider.limiter().onLimits(this.sent, limits);
 	}
 
 }

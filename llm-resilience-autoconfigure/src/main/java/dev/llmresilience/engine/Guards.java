@@ -9,9 +9,12 @@ import dev.llmresilience.GiveUpReason;
 import dev.llmresilience.LlmCallRefusedException;
 import dev.llmresilience.LlmFailure;
 import dev.llmresilience.LlmFailure.LatchScope;
+import dev.llmresilience.Priority;
+import dev.llmresilience.TokenUsage;
 import dev.llmresilience.breaker.CircuitBreaker;
 import dev.llmresilience.breaker.QuotaLatch;
 import dev.llmresilience.budget.RetryBudget;
+import dev.llmresilience.limiter.Permit;
 import dev.llmresilience.policy.Decision.Retry;
 import dev.llmresilience.time.TimeSource;
 import org.jspecify.annotations.Nullable;
@@ -43,19 +46,35 @@ final class Guards {
 	/** Whether a budget token has been paid for an attempt that has not been made. */
 	private boolean token;
 
-	/** The limiter's number of the attempt under way. */
-	private long number;
-
-	/** Whether the limiter expects the call back after a rejection. */
-	private boolean away;
+	/** What it has of the limiter. */
+	private final Permit permit;
 
 	/** Whether the attempt under way was paid for with a budget token. */
 	private boolean tokenUsed;
 
-	Guards(Provider provider, TimeSource time, @Nullable Guards outer) {
+	Guards(Provider provider, TimeSource time, @Nullable Guards outer, Priority priority, long tokens, long start) {
 		this.provider = provider;
 		this.time = time;
 		this.outer = outer;
+		this.permit = new Permit(provider, priority, tokens, outerPlace(), start);
+	}
+
+	/** Reaching the same limiter again must not wait for the place of the call around. */
+	private boolean outerPlace() {
+		for (Guards around = this.outer; around != null; around = around.outer) {
+			if (around.provider.limiter() == this.provider.limiter() && around.permit.hasPlace()) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	Permit permit() {
+		return this.permit;
+	}
+
+	boolean countsTokens() {
+		return this.provider.limiter().countsTokens();
 	}
 
 	Provider provider() {
@@ -127,23 +146,19 @@ final class Guards {
 			CircuitBreaker.Permit trial = outerTrial(breaker);
 			this.breaker = (trial != null) ? trial : breaker.tryAcquire();
 			if (this.breaker == null) {
-				this.provider.limiter().giveBack();
+				this.provider.limiter().giveBack(this.permit);
 				abandon();
 				return Refusals.breaker(this.provider.name(), breaker);
 			}
 		}
 		this.tokenUsed = this.token;
 		this.token = false;
-		this.number = this.provider.limiter().onSend(now);
+		this.provider.limiter().onSend(this.permit, now);
 		return null;
 	}
 
-	Exchange exchange(long sent) {
-		return new Exchange(this.provider, sent, this.number);
-	}
-
-	void succeeded(long sent) {
-		this.provider.limiter().onAnswer(sent);
+	void succeeded(long sent, @Nullable TokenUsage usage) {
+		this.provider.limiter().onSuccess(this.permit, usage);
 		CircuitBreaker breaker = this.provider.breaker();
 		if (breaker != null && this.breaker != null) {
 			this.breaker.success(breaker.measuresDuration() ? this.time.nanoTime() - sent : 0);
@@ -169,33 +184,31 @@ final class Guards {
 	}
 
 	/**
-	 * Tells the limiter of a rate limit that it paces, and asks it when to come back.
-	 * @param sent when the attempt was sent
+	 * Tells the limiter of a failure, and asks it when to come back after a rate limit
+	 * that it paces.
 	 * @param failure the failure
 	 * @return the failure with the limiter's word in place of a hint that can be waited
 	 * for, or as it was
 	 */
-	LlmFailure paced(long sent, LlmFailure failure) {
+	LlmFailure paced(LlmFailure failure) {
 		if (!paces(failure)) {
+			this.provider.limiter().onLimits(this.permit.sent(), failure.limits());
+			this.provider.limiter().onFailure(this.permit, failure.outcomeUnknown());
 			return failure;
 		}
 		Duration hint = failure.hint();
-		long wait = this.provider.limiter().onRejected(sent, this.number, (hint != null) ? cappedHint(failure) : -1);
-		this.away = true;
+		long wait = this.provider.limiter()
+			.onRejected(this.permit, (hint != null) ? cappedHint(failure) : -1, failure.limits());
 		boolean tooLong = hint != null && hint.compareTo(this.provider.settings().policy().maxRetryAfter()) > 0;
 		return tooLong ? failure : failure.withHint(Duration.ofNanos(wait));
 	}
 
 	/** The call that the limiter expected is back. */
 	void back() {
-		if (this.away) {
-			this.away = false;
-			this.provider.limiter().back();
-		}
+		this.provider.limiter().back(this.permit);
 	}
 
-	void failed(long sent, LlmFailure failure, boolean ladderSpent) {
-		this.provider.limiter().onAnswer(sent);
+	void failed(LlmFailure failure, boolean ladderSpent) {
 		if (failure.kind() == FailureKind.QUOTA_EXHAUSTED) {
 			exhausted(failure);
 		}

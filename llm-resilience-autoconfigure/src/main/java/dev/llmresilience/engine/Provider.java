@@ -58,7 +58,7 @@ public final class Provider {
 	private void onTransition(BreakerTransition transition) {
 		// Whoever waits for a slot would only be refused at the end of the wait.
 		if (transition.to() != BreakerState.CLOSED && transition.to() != BreakerState.DISABLED) {
-			this.limiter.refuseWaiting();
+			this.limiter.refuseWaiting(this);
 		}
 		this.listener.onTransition(transition);
 	}

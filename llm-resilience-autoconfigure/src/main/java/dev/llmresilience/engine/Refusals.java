@@ -49,12 +49,16 @@ final class Refusals {
 			case REFUSED_CLOSED -> null;
 			case REFUSED_BREAKER -> null;
 			case REFUSED_MAX_WAIT -> MAX_WAIT;
+			case REFUSED_TOO_LARGE -> "limiter.tokens-per-minute";
 			case REFUSED_MAX_WAITING -> "limiter.max-waiting";
 			case LEFT -> ranOutOfMaxWait(provider, ticket) ? MAX_WAIT : TIMEOUT;
 			case WAITING, GRANTED, REFUSED_DEADLINE -> TIMEOUT;
 		};
 		if (limitedBy == null) {
 			return (ticket.state() == Ticket.State.REFUSED_CLOSED) ? shutdown(name) : breaker(name, provider.breaker());
+		}
+		if (ticket.state() == Ticket.State.REFUSED_TOO_LARGE) {
+			return RateLimitWaitException.never(name, "llm.resilience.providers." + name + "." + limitedBy);
 		}
 		// A wait that ran out turned out longer than it looked.
 		boolean ranOut = ticket.state() == Ticket.State.LEFT;

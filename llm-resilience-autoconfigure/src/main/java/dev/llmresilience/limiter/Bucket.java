@@ -3,13 +3,11 @@ package dev.llmresilience.limiter;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-import org.jspecify.annotations.Nullable;
-
 /**
- * A bucket of slots that refills continuously, kept as the moment at which it will be
- * full again, the way of the generic cell rate algorithm (ITU-T I.371): a call moves that
- * moment by one interval, and may leave if it then lies no further ahead than the whole
- * capacity.
+ * A bucket that refills continuously, kept as the moment at which it will be full again,
+ * the way of the generic cell rate algorithm (ITU-T I.371): a call moves that moment by
+ * what it costs, and may leave if it then lies no further ahead than the whole capacity.
+ * What it holds is counted in units: calls, or tokens.
  * <p>
  * The refill clock follows the provider's. Until the first call of a burst arrives there,
  * the provider's bucket is full and does not refill, so neither does this one: from when
@@ -18,14 +16,12 @@ import org.jspecify.annotations.Nullable;
  * rejected.
  * <p>
  * Thread-safe and lock-free; all moments are nanoseconds of the monotonic clock.
- * Invariant: {@code fullAt} is only changed by compare-and-set, and never for a call that
- * would take it further than {@code capacity} ahead of the refill clock. Only
- * {@link #restartAt} sets it outright, which forgets calls that take a slot at that very
- * moment.
+ * Invariant: {@code fullAt} is only changed by compare-and-set, and a call that costs no
+ * more than the capacity never takes it further than the capacity ahead of the refill
+ * clock. Only {@link #restartAt} sets it outright, which forgets calls that leave at that
+ * very moment.
  */
 final class Bucket {
-
-	private static final double SECONDS_PER_MINUTE = 60;
 
 	private static final VarHandle FULL_AT;
 
@@ -51,92 +47,49 @@ final class Bucket {
 	private volatile long refillsFrom;
 
 	/**
-	 * The interval of a rate.
-	 * @param perSecond calls a second, above 0
-	 * @return nanoseconds between two calls, rounded up
-	 */
-	static long interval(double perSecond) {
-		return (long) Math.ceil(1e9 / perSecond);
-	}
-
-	/**
-	 * The full bucket of a configured rate.
-	 * @param settings the limiter's settings
-	 * @param now the clock
-	 * @return the bucket, or {@code null} without a rate
-	 * @throws IllegalArgumentException if the rate or the burst is out of its range
-	 */
-	static @Nullable Bucket of(LimiterSettings settings, long now) {
-		Double perMinute = settings.requestsPerMinute();
-		if (perMinute == null || settings.mode() == LimiterMode.OFF) {
-			return null;
-		}
-		Integer burst = settings.burst();
-		double calls = (burst != null) ? burst : Math.max(1, Math.floor(perMinute / SECONDS_PER_MINUTE));
-		if (!(perMinute > 0) || !(calls >= 1)) {
-			throw new IllegalArgumentException(
-					"A limiter needs requests-per-minute > 0 and burst >= 1, not " + perMinute + " and " + burst);
-		}
-		return new Bucket(interval(perMinute / SECONDS_PER_MINUTE), calls, settings.networkMargin().toNanos(), now);
-	}
-
-	/**
 	 * Creates a full bucket.
-	 * @param interval nanoseconds between two paced calls, above 0
-	 * @param calls the calls that it holds, at least 1
+	 * @param perSecond units that it refills by in a second, above 0
+	 * @param capacity the units that it holds, above 0
 	 * @param margin the network margin, in nanoseconds
 	 * @param now the clock
 	 */
-	Bucket(long interval, double calls, long margin, long now) {
-		this.shape = new Shape(interval, calls);
+	Bucket(double perSecond, double capacity, long margin, long now) {
+		this.shape = new Shape(perSecond, capacity);
 		this.margin = margin;
 		this.fullAt = now;
 		this.refillsFrom = now;
 	}
 
 	/**
-	 * Takes a slot for a call that has just come.
+	 * Takes what a call costs.
+	 * @param units the cost
+	 * @param reserve what has to be left
+	 * @param waited whether the call has waited for its turn here: noticed a little late,
+	 * that makes a small bucket full, but no burst begins, so that lateness does not add
+	 * up
 	 * @param now the clock
-	 * @return whether one was free
+	 * @return whether it could be taken
 	 */
-	boolean take(long now) {
+	boolean take(double units, double reserve, boolean waited, long now) {
 		while (true) {
 			Shape shape = this.shape;
 			long seen = this.fullAt;
 			long clock = refillClock(now);
-			boolean full = seen - clock <= 0;
-			if (full) {
+			long base = seen;
+			long late = clock - seen;
+			if (late >= 0 && !(waited && late <= shape.credit)) {
 				// A burst begins. Callers that see a full bucket at the same moment write
 				// the same, give or take nanoseconds.
 				clock = now + this.margin;
+				base = clock;
 				REFILLS_FROM.setOpaque(this, clock);
 			}
-			long next = (full ? clock : seen) + shape.interval;
-			if (next - clock > shape.capacity) {
+			long cost = shape.nanos(units);
+			long needed = (reserve == 0) ? cost : shape.nanos(units + reserve);
+			if (base - clock > shape.capacity - Math.min(needed, shape.capacity)) {
 				return false;
 			}
-			if (FULL_AT.compareAndSet(this, seen, next)) {
-				return true;
-			}
-		}
-	}
-
-	/**
-	 * Takes a slot for a call that has waited for it. A bucket that is full then is so
-	 * only because its turn was noticed a little late, so that no burst begins and the
-	 * lateness does not add up.
-	 * @param now the clock
-	 * @return whether one was free
-	 */
-	boolean takeWaited(long now) {
-		while (true) {
-			Shape shape = this.shape;
-			long seen = this.fullAt;
-			long next = seen + shape.interval;
-			if (next - refillClock(now) > shape.capacity) {
-				return false;
-			}
-			if (FULL_AT.compareAndSet(this, seen, next)) {
+			if (FULL_AT.compareAndSet(this, seen, base + cost)) {
 				return true;
 			}
 		}
@@ -148,30 +101,40 @@ final class Bucket {
 	}
 
 	/**
-	 * When a slot is free for a call that has others before it.
-	 * @param ahead how many are before it
+	 * When a call could leave that has others before it.
+	 * @param ahead what those before it cost
+	 * @param units what it costs itself
+	 * @param reserve what has to be left
 	 * @param now the clock
-	 * @return the moment; now, if it is free already
+	 * @return the moment; now, if it could leave already
 	 */
-	long freeAt(int ahead, long now) {
+	long freeAt(double ahead, double units, double reserve, long now) {
 		Shape shape = this.shape;
-		long due = this.fullAt + shape.interval * (ahead + 1L) - shape.capacity;
+		long needed = Math.min(shape.nanos(units + reserve), shape.capacity);
+		long due = this.fullAt + shape.nanos(ahead) + needed - shape.capacity;
 		return (due - refillClock(now) <= 0) ? now : due;
 	}
 
 	/**
-	 * Puts back a slot that was not used. A bucket that is full by then stays so.
+	 * Puts something back, or takes it whether it is there or not. Never fills the bucket
+	 * above its capacity.
+	 * @param units what is put back, negative to take
+	 * @param pausedUntil the moment before which no call may leave; no later than now
+	 * where there is no pause
 	 * @param now the clock
-	 * @param pausedUntil the moment before which none may be free again; no later than
-	 * now where there is no pause
 	 */
-	void giveBack(long now, long pausedUntil) {
+	void settle(double units, long pausedUntil, long now) {
 		Shape shape = this.shape;
-		long least = pausedUntil + shape.capacity - shape.interval;
+		long change = shape.nanos(units);
+		long least = pausedUntil + shape.capacity - shape.one;
 		while (true) {
 			long seen = this.fullAt;
-			long next = seen - shape.interval;
-			if (pausedUntil - now > 0 && least - next > 0) {
+			long clock = refillClock(now);
+			long next = seen - change;
+			if (change > 0 && next - clock < 0) {
+				next = (seen - clock < 0) ? seen : clock;
+			}
+			if (change > 0 && pausedUntil - now > 0 && least - next > 0) {
 				next = (least - seen > 0) ? seen : least;
 			}
 			if (FULL_AT.compareAndSet(this, seen, next)) {
@@ -181,12 +144,12 @@ final class Bucket {
 	}
 
 	/**
-	 * Lets nothing out until a moment, then one, then the others at the rate.
+	 * Lets nothing out until a moment, then one call, then the others at the rate.
 	 * @param until the moment
 	 */
 	void pause(long until) {
 		Shape shape = this.shape;
-		long least = until + shape.capacity - shape.interval;
+		long least = until + shape.capacity - shape.one;
 		while (true) {
 			long seen = this.fullAt;
 			if (least - seen <= 0 || FULL_AT.compareAndSet(this, seen, least)) {
@@ -200,7 +163,7 @@ final class Bucket {
 	 * belongs to.
 	 * @param sent when the call left
 	 * @param now the clock
-	 * @return whether slots are free sooner than before
+	 * @return whether calls can leave sooner than before
 	 */
 	boolean answered(long sent, long now) {
 		long from = this.refillsFrom;
@@ -219,30 +182,43 @@ final class Bucket {
 	}
 
 	/**
-	 * The slots that are free.
+	 * What is there.
 	 * @param now the clock
-	 * @return the number, with its fraction, never negative
+	 * @return units, never negative
 	 */
 	double level(long now) {
 		return Math.max(0, balance(this.shape, this.fullAt, now));
 	}
 
-	/** The slots that are free, or that are owed if negative. */
+	/** The rate, in units a second. */
+	double perSecond() {
+		return this.shape.perSecond;
+	}
+
+	/** What it can hold, in units. */
+	double capacity() {
+		return this.shape.units;
+	}
+
+	/** What is there, or is owed if negative. */
 	private double balance(Shape shape, long fullAt, long now) {
 		long ahead = Math.max(0, fullAt - refillClock(now));
-		return (double) (shape.capacity - ahead) / shape.interval;
+		return (shape.capacity - ahead) / shape.interval;
 	}
 
 	/**
-	 * Changes rate and capacity, and keeps the slots that are free as far as they fit.
-	 * Called by one thread at a time.
-	 * @param interval nanoseconds between two paced calls, above 0
-	 * @param calls the calls that it holds, at least 1
+	 * Changes rate and capacity, and keeps what is there as far as it fits. Called by one
+	 * thread at a time.
+	 * @param perSecond units that it refills by in a second, above 0
+	 * @param capacity the units that it holds, above 0
 	 * @param now the clock
 	 */
-	void reshape(long interval, double calls, long now) {
+	void reshape(double perSecond, double capacity, long now) {
 		Shape before = this.shape;
-		Shape after = new Shape(interval, calls);
+		if (before.isOf(perSecond, capacity)) {
+			return;
+		}
+		Shape after = new Shape(perSecond, capacity);
 		this.shape = after;
 		while (true) {
 			long seen = this.fullAt;
@@ -254,19 +230,35 @@ final class Bucket {
 	}
 
 	/**
-	 * Begins again with at most a number of slots, none of which was free before: the
-	 * provider's bucket has just been seen empty. The refill clock stands still for the
-	 * network margin, as after a burst.
-	 * @param slots the slots, negative if some are owed
-	 * @param extra what is added to those that are there before the limit is applied
+	 * Corrects what is there by what the provider has said.
+	 * @param least the least that there must be, in units
+	 * @param most the most that there can be, which beats the least
 	 * @param now the clock
 	 */
-	void restart(double slots, double extra, long now) {
+	void clamp(double least, double most, long now) {
+		Shape shape = this.shape;
+		while (true) {
+			long seen = this.fullAt;
+			double level = balance(shape, seen, now);
+			double right = Math.min(Math.max(level, Math.min(least, shape.units)), most);
+			if (right == level || FULL_AT.compareAndSet(this, seen, fullAt(shape, refillClock(now), right))) {
+				return;
+			}
+		}
+	}
+
+	/**
+	 * Begins again with at most nothing: the provider's bucket has just been seen empty.
+	 * The refill clock stands still for the network margin, as after a burst.
+	 * @param extra what is added to what is there before the limit is applied
+	 * @param now the clock
+	 */
+	void restart(double extra, long now) {
 		Shape shape = this.shape;
 		long clock = now + this.margin;
 		while (true) {
 			long seen = this.fullAt;
-			double level = Math.min(slots, balance(shape, seen, now) + extra);
+			double level = Math.min(0, balance(shape, seen, now) + extra);
 			REFILLS_FROM.setOpaque(this, clock);
 			if (FULL_AT.compareAndSet(this, seen, fullAt(shape, clock, level))) {
 				return;
@@ -275,29 +267,54 @@ final class Bucket {
 	}
 
 	/**
-	 * Lets nothing out until a moment, then one, then the others at the rate, whatever
-	 * was free before.
+	 * Lets nothing out until a moment, then one call, then the others at the rate,
+	 * whatever was there before.
 	 * @param until the moment
+	 * @param units what there is then
 	 */
-	void restartAt(long until) {
+	void restartAt(long until, double units) {
 		Shape shape = this.shape;
 		REFILLS_FROM.setOpaque(this, until);
-		this.fullAt = fullAt(shape, until, 1);
+		this.fullAt = fullAt(shape, until, Math.min(units, shape.units));
 	}
 
 	private static long fullAt(Shape shape, long clock, double level) {
-		return clock + shape.capacity - (long) (level * shape.interval);
+		return clock + shape.capacity - shape.nanos(level);
 	}
 
+	/** Rate and size. Immutable. */
 	private static final class Shape {
 
-		private final long interval;
+		private final double perSecond;
 
+		private final double units;
+
+		/** Nanoseconds in which one unit comes, and the same rounded up. */
+		private final double interval;
+
+		private final long one;
+
+		/** The nanoseconds in which it fills. */
 		private final long capacity;
 
-		Shape(long interval, double calls) {
-			this.interval = interval;
-			this.capacity = (long) Math.min(Long.MAX_VALUE / 4.0, interval * calls);
+		/** How late a call may leave a bucket that holds hardly more than it. */
+		private final long credit;
+
+		Shape(double perSecond, double units) {
+			this.perSecond = perSecond;
+			this.units = units;
+			this.interval = 1e9 / perSecond;
+			this.one = (long) Math.ceil(this.interval);
+			this.capacity = (long) Math.min(Long.MAX_VALUE / 4.0, this.one * units);
+			this.credit = Math.max(0, 2 * this.one - 1 - this.capacity);
+		}
+
+		boolean isOf(double perSecond, double units) {
+			return this.perSecond == perSecond && this.units == units;
+		}
+
+		long nanos(double units) {
+			return (units == 1) ? this.one : (long) (units * this.interval);
 		}
 
 	}

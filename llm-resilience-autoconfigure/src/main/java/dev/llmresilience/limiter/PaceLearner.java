@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
  * was heard. It makes one decision, computed again from the state before it at each of
  * its rejections, so that late ones correct it and do not repeat it.
  * <p>
- * Not thread-safe: the limiter calls it under its lock. Rates are calls a second, moments
- * are those of the monotonic clock in nanoseconds.
+ * Not thread-safe: the limiter calls it under its lock. Rates are units a second, calls
+ * or tokens; moments are those of the monotonic clock in nanoseconds.
  */
 final class PaceLearner {
 
-	/** The least pace after a rejection from which nothing can be measured. */
+	/** The least pace, in calls, after a rejection from which nothing can be measured. */
 	private static final double FLOOR = 1;
 
 	/** What is left of the pace when nothing, or only a bound, is measured. */
@@ -46,16 +46,24 @@ final class PaceLearner {
 
 	private final double margin;
 
-	/** Calls a second; infinite while calls pass unpaced. */
+	/** What a typical call costs: 1 where calls are counted. */
+	private double unit;
+
+	/** Units a second; infinite while calls pass unpaced. */
 	private double pace;
 
-	private final double ceiling;
+	private double ceiling;
 
 	private double capacity;
 
-	private final boolean sized;
+	/** Whether the size of the bucket is known, or the pace's own. */
+	private boolean sized;
+
+	private final boolean burstConfigured;
 
 	private double rejected;
+
+	private double settled;
 
 	private long heard = Long.MIN_VALUE;
 
@@ -92,19 +100,20 @@ final class PaceLearner {
 
 	/**
 	 * Creates a learner.
-	 * @param perSecond the configured rate, its start and ceiling, or {@code null} to
-	 * begin unpaced
-	 * @param burst the configured burst, or {@code null} where unknown
+	 * @param limit the configured limit, or {@code null} to begin unpaced
+	 * @param unit what a typical call costs
 	 * @param marginNanos how late the first paced slot after a burst is
 	 * @param now the monotonic clock
 	 */
-	PaceLearner(@Nullable Double perSecond, @Nullable Integer burst, long marginNanos, long now) {
-		this.ceiling = (perSecond != null) ? perSecond : Double.POSITIVE_INFINITY;
+	PaceLearner(@Nullable Limit limit, double unit, long marginNanos, long now) {
+		this.unit = unit;
+		this.ceiling = (limit != null) ? limit.perSecond() : Double.POSITIVE_INFINITY;
 		this.pace = this.ceiling;
 		this.paceBefore = this.pace;
-		this.start = (perSecond != null) ? perSecond : 0;
-		this.sized = burst != null;
-		this.capacity = (burst != null) ? burst : Math.max(1, (perSecond != null) ? perSecond : 0);
+		this.start = (limit != null) ? limit.perSecond() : 0;
+		this.burstConfigured = limit != null && limit.sized();
+		this.sized = this.burstConfigured;
+		this.capacity = (limit != null) ? limit.capacity() : unit;
 		this.margin = marginNanos / SECOND;
 		this.hold = now;
 		this.pause = now;
@@ -123,61 +132,106 @@ final class PaceLearner {
 		return this.capacity;
 	}
 
+	/** Whether the size of the provider's bucket is known. */
+	boolean isSized() {
+		return this.sized;
+	}
+
 	long pausedUntil() {
 		return this.pause;
+	}
+
+	/** Follows what calls cost. */
+	void unit(double unit) {
+		this.unit = unit;
 	}
 
 	/**
 	 * Lets the pace grow while it holds callers back.
 	 * @param now the clock
 	 * @param since when it was last asked
-	 * @return whether the pace has changed
 	 */
-	boolean grow(long now, long since) {
+	void grow(long now, long since) {
 		long from = Math.max(since, Math.max(this.hold, this.pause));
 		if (isTransparent() || this.pace >= this.ceiling || now - from <= 0) {
-			return false;
+			return;
 		}
 		double seconds = (now - from) / SECOND;
 		// However long nobody looked, between two grants it doubles once at most.
 		setPace(this.pace * Math.pow(2, Math.min(1, seconds / this.doubling)));
-		return true;
 	}
 
 	/**
 	 * Nobody waits any more: from now on the provider's bucket may overflow unseen, and
 	 * what it accepts is only the demand.
 	 * @param now the clock
-	 * @return whether the pace has changed
 	 */
-	boolean relax(long now) {
+	void relax(long now) {
 		this.episode = null;
-		boolean quiet = !isTransparent() && (now - this.lastRejection) / SECOND > QUIET;
-		if (!quiet) {
-			return false;
+		if (!isTransparent() && (now - this.lastRejection) / SECOND > QUIET) {
+			this.band = Band.NONE;
+			if (this.pace != this.ceiling) {
+				setPace(this.ceiling);
+			}
 		}
+	}
+
+	/**
+	 * Sets the configured rate anew.
+	 * @param limit the limit, or {@code null} for none
+	 */
+	void configure(Limit limit) {
 		this.band = Band.NONE;
-		if (this.pace == this.ceiling) {
-			return false;
+		this.episode = null;
+		this.ceiling = limit.perSecond();
+		if (!this.sized || this.burstConfigured) {
+			this.capacity = limit.capacity();
 		}
-		this.pace = this.ceiling;
-		if (!this.sized && !isTransparent()) {
-			this.capacity = Math.max(1, this.pace);
+		setPace(this.ceiling);
+		this.start = this.pace;
+	}
+
+	/**
+	 * Takes in what the provider has announced: the new ceiling, and the pace too unless
+	 * a lower one has been measured.
+	 * @param rate the rate
+	 * @param limit the size of the provider's bucket
+	 * @param moved whether the provider has changed it
+	 */
+	void announce(double rate, double limit, boolean moved) {
+		boolean follow = moved || isTransparent() || this.pace >= 0.999 * this.ceiling;
+		this.ceiling = rate;
+		this.capacity = this.burstConfigured ? Math.min(this.capacity, limit) : limit;
+		this.sized = true;
+		setPace(follow ? rate : this.pace);
+	}
+
+	/**
+	 * Corrects what a call has cost: by its true usage, or because it was rejected for
+	 * another limit than this one.
+	 * @param number its number
+	 * @param difference what it cost more than it was charged
+	 */
+	void settle(double number, double difference) {
+		this.settled += difference;
+		for (Episode known : new @Nullable Episode[] { this.anchor, this.episode }) {
+			if (known != null && number <= known.number) {
+				known.accepted += difference;
+			}
 		}
-		return true;
 	}
 
 	/**
 	 * Takes a rejection in.
-	 * @param call when it was sent, and its number among all calls sent
+	 * @param call the call
 	 * @param hint what the server said, in nanoseconds, or -1 if nothing
 	 * @param silence the pause where it said nothing, in nanoseconds
-	 * @param peak the most calls that were accepted in one of the last seconds
+	 * @param peak the most units that were accepted in one of the last seconds
 	 * @param now the clock
 	 * @return what to do about it
 	 */
 	Reaction rejected(Sent call, long hint, long silence, double peak, long now) {
-		this.rejected++;
+		this.rejected += call.cost();
 		double trip = (now - call.at()) / SECOND;
 		this.roundTrip += ((this.roundTrip > 0) ? 0.1 : 1) * (trip - this.roundTrip);
 		this.lastRejection = now;
@@ -193,17 +247,17 @@ final class PaceLearner {
 			this.episode = null;
 		}
 		if (this.anchor != null && call.number() <= this.anchor.number) {
-			this.anchor.accepted--;
+			this.anchor.accepted -= call.cost();
 		}
 		Episode current = this.episode;
 		if (current == null) {
 			current = new Episode(call);
 			this.episode = current;
 		}
-		current.include(call, this.rejected);
+		current.include(call, this.rejected - this.settled);
 		boolean unpaced = this.paceBefore == Double.POSITIVE_INFINITY;
 		learn(current, peak, now);
-		double explanation = Math.ceil(1 / this.pace) * SECOND;
+		double explanation = Math.ceil(this.unit / this.pace) * SECOND;
 		if (!unpaced && Math.max(0, hint) <= explanation) {
 			return new Reaction(true, now + Math.max(0, hint));
 		}
@@ -221,20 +275,18 @@ final class PaceLearner {
 		if (anchor != null && this.paceBefore != Double.POSITIVE_INFINITY) {
 			double seconds = Math.max(1e-3, (current.at - anchor.at) / SECOND);
 			double accepted = current.accepted - anchor.accepted;
-			Band measured = Band.measured(accepted, seconds, this.gapBefore, this.margin);
-			this.band = measured.meet(this.bandBefore);
-			rate = (this.gapBefore > 0) ? Math.max(accepted, 0.5) / seconds : this.band.middle();
+			this.band = measured(accepted, seconds).meet(this.bandBefore);
+			rate = (this.gapBefore > 0) ? Math.max(accepted, 0.5 * this.unit) / seconds : this.band.middle();
 			if (this.paceBefore * BACK > this.startBefore) {
 				// Doubled unhindered: the bucket overflowed or the limit rose, so what
-				// was
-				// accepted is only a lower bound.
+				// was accepted is only a lower bound.
 				rate = Math.max(rate, this.paceBefore * BACK);
 				this.band = new Band(this.band.low(), this.paceBefore);
 			}
 			else {
 				sure = this.gapBefore == 0 && this.band.high() <= 2 * this.band.low();
 			}
-			this.doubling = (this.gapBefore > 0) ? ramp(rate) : Math.max(PROBE, PROBE_CALLS / rate);
+			this.doubling = (this.gapBefore > 0) ? ramp(rate) : Math.max(PROBE, PROBE_CALLS * this.unit / rate);
 		}
 		else {
 			// No pressure before: what is held is believed once, if clearly below the
@@ -243,25 +295,33 @@ final class PaceLearner {
 			boolean paced = this.paceBefore != Double.POSITIVE_INFINITY;
 			sure = paced && rate < 0.95 * this.paceBefore;
 			if (!sure) {
-				rate = paced ? Math.max(this.paceBefore * BACK, Math.min(this.paceBefore, FLOOR))
-						: Math.max(FLOOR, 0.5 * peak);
+				double floor = FLOOR * this.unit;
+				rate = paced ? Math.max(this.paceBefore * BACK, Math.min(this.paceBefore, floor))
+						: Math.max(floor, 0.5 * peak);
 			}
-			this.doubling = sure ? Math.max(PROBE, PROBE_CALLS / rate) : ramp(rate);
+			this.doubling = sure ? Math.max(PROBE, PROBE_CALLS * this.unit / rate) : ramp(rate);
 		}
 		setPace(rate);
 		this.start = this.pace;
-		this.hold = sure ? now + (long) (Math.max(HOLD, HOLD_CALLS / this.pace) * SECOND) : now;
+		this.hold = sure ? now + (long) (Math.max(HOLD, HOLD_CALLS * this.unit / this.pace) * SECOND) : now;
+	}
+
+	private Band measured(double accepted, double seconds) {
+		double low = Math.max(0, (accepted - this.unit) / (seconds + this.margin));
+		double least = Math.max(1e-3, seconds / 4);
+		return new Band(low, Math.max(0.5 * this.unit, accepted + this.unit)
+				/ Math.max(least, seconds - this.gapBefore - this.margin));
 	}
 
 	/** Feedback has to stay ahead of growth, and growth of no grant at all. */
 	private double ramp(double rate) {
-		return Math.max(LEARN, Math.max(4 * this.roundTrip, 1 / rate));
+		return Math.max(LEARN, Math.max(4 * this.roundTrip, this.unit / rate));
 	}
 
 	private void setPace(double pace) {
 		this.pace = Math.min(pace, this.ceiling);
-		if (!this.sized) {
-			this.capacity = Math.max(1, this.pace);
+		if (!this.sized && !isTransparent()) {
+			this.capacity = Math.max(this.unit, this.pace);
 		}
 	}
 
@@ -269,9 +329,10 @@ final class PaceLearner {
 	 * A call that was sent.
 	 *
 	 * @param at when
-	 * @param number its number among all calls sent
+	 * @param number what all calls cost up to it, itself included
+	 * @param cost what it cost
 	 */
-	record Sent(long at, double number) {
+	record Sent(long at, double number, double cost) {
 	}
 
 	/**
@@ -308,40 +369,6 @@ final class PaceLearner {
 				this.number = call.number();
 			}
 			this.accepted = this.number - rejected;
-		}
-
-	}
-
-	/**
-	 * Where a rate must lie.
-	 */
-	private record Band(double low, double high) {
-
-		static final Band NONE = new Band(0, Double.POSITIVE_INFINITY);
-
-		static Band measured(double accepted, double seconds, double paused, double margin) {
-			double low = Math.max(0, (accepted - 1) / (seconds + margin));
-			double least = Math.max(1e-3, seconds / 4);
-			return new Band(low, Math.max(0.5, accepted + 1) / Math.max(least, seconds - paused - margin));
-		}
-
-		boolean isKnown() {
-			return this.high != Double.POSITIVE_INFINITY;
-		}
-
-		boolean meets(Band other) {
-			return other.isKnown() && this.low <= other.high && other.low <= this.high;
-		}
-
-		/**
-		 * The common part, or this one alone where they do not meet: the limit has moved.
-		 */
-		Band meet(Band other) {
-			return meets(other) ? new Band(Math.max(this.low, other.low), Math.min(this.high, other.high)) : this;
-		}
-
-		double middle() {
-			return (this.low + this.high) / 2;
 		}
 
 	}

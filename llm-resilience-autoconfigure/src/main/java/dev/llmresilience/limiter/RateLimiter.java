@@ -1,44 +1,45 @@
 package dev.llmresilience.limiter;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 
 import dev.llmresilience.RateLimitSnapshot;
+import dev.llmresilience.TokenUsage;
 import dev.llmresilience.limiter.PaceLearner.Reaction;
 import dev.llmresilience.limiter.Ticket.State;
+import dev.llmresilience.limiter.WaitingLine.Ahead;
 import dev.llmresilience.time.TimeSource;
 import dev.llmresilience.time.TimeSource.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Paces calls, so that the provider has no reason to say 429: a bucket of slots with one
- * queue and one timer for all who wait. The rate is the configured one, or one that it
- * {@linkplain PaceLearner learns}.
+ * Paces calls, so that the provider has no reason to say 429: a bucket for each thing
+ * that is limited, and one queue and one timer for all who wait. Rates are the configured
+ * ones, or such that it {@linkplain PaceLearner learns} and that the provider announces.
  * <p>
- * A call first tries {@link #tryAcquire(long)}, which neither locks nor allocates. When
- * that fails it queues up with {@link #enqueue enqueue} and is told when its turn has
- * come. Retries stand before newcomers, and within each of the two the order is that of
- * arrival.
+ * A call first tries {@link #tryAcquire}, which neither locks nor allocates. When that
+ * fails it queues up with {@link #enqueue enqueue} and is told when its turn has come.
  * <p>
- * Thread-safe. Invariants: queue, timer, tickets, pace and the learner are only changed
- * under {@code lock}; whenever somebody waits, a timer is set; no owner is told anything
- * while the lock is held.
+ * Thread-safe. Invariants: queue, timer, tickets and what has been learnt are only
+ * changed under {@code lock}; whenever somebody waits for a rate, a timer is set, and
+ * whoever waits for a place in flight is served when one is given back; no owner is told
+ * anything while the lock is held.
  */
 public final class RateLimiter {
 
 	/** The pause after a rejection that names no time, before chance shortens it. */
 	private static final long SILENT_HINT_NANOS = 1_000_000_000;
 
+	private static final double SECONDS_PER_MINUTE = 60;
+
 	private final TimeSource time;
 
 	private final LimiterSettings settings;
 
-	/** What learns the rate, or {@code null} at a fixed one. */
-	private final @Nullable AdaptivePace adaptive;
-
-	/** The slots, or {@code null} while every call passes. */
-	private volatile @Nullable Bucket bucket;
+	private final Meters meters;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -48,23 +49,25 @@ public final class RateLimiter {
 
 	private long timerAt;
 
-	private long pausedUntil;
+	private volatile long pausedUntil;
+
+	/** Calls that were rejected and will be back. */
+	private int away;
 
 	private volatile boolean closed;
 
 	/**
-	 * Creates a limiter whose bucket is full.
+	 * Creates a limiter whose buckets are full.
 	 * @param settings how it paces
 	 * @param time clock and timer
-	 * @throws IllegalArgumentException if the rate or the burst is out of its range
+	 * @throws IllegalArgumentException if a value is out of its range
 	 */
 	public RateLimiter(LimiterSettings settings, TimeSource time) {
 		this.settings = settings;
 		this.time = time;
 		long now = time.nanoTime();
 		this.pausedUntil = now;
-		this.bucket = Bucket.of(settings, now);
-		this.adaptive = (settings.mode() == LimiterMode.ADAPTIVE) ? new AdaptivePace(settings, now) : null;
+		this.meters = new Meters(settings, now);
 	}
 
 	/**
@@ -73,7 +76,15 @@ public final class RateLimiter {
 	 * @return whether it has a rate, or learns one
 	 */
 	public boolean paces() {
-		return this.adaptive != null || this.bucket != null;
+		return this.meters.pace();
+	}
+
+	/**
+	 * Whether calls should bring an estimate of their tokens.
+	 * @return whether tokens are limited at present
+	 */
+	public boolean countsTokens() {
+		return this.meters.countTokens();
 	}
 
 	/**
@@ -81,32 +92,46 @@ public final class RateLimiter {
 	 * @return calls a minute, or {@code null} if every call passes
 	 */
 	public @Nullable Double requestsPerMinute() {
-		AdaptivePace adaptive = this.adaptive;
-		if (adaptive == null) {
-			return (this.bucket != null) ? this.settings.requestsPerMinute() : null;
+		Double perSecond = this.meters.requests().perSecond();
+		return (perSecond != null) ? Double.valueOf(perSecond * SECONDS_PER_MINUTE) : null;
+	}
+
+	/**
+	 * Sets the configured rate anew. Those who wait follow it at once; what has been
+	 * learnt about the rate of calls is forgotten. Without effect where the limiter is
+	 * off.
+	 * @param requestsPerMinute calls a minute, above 0, of which this process takes its
+	 * share
+	 * @throws IllegalArgumentException if it is not above 0, or not finite
+	 */
+	public void setRequestsPerMinute(double requestsPerMinute) {
+		Limit limit = Limit.ofRequests(requestsPerMinute, this.settings);
+		if (this.meters.areOff()) {
+			return;
 		}
 		this.lock.lock();
 		try {
-			return adaptive.perMinute();
+			this.meters.requests().configure(limit, this.time.nanoTime());
 		}
 		finally {
 			this.lock.unlock();
 		}
+		serve();
 	}
 
 	/**
-	 * Takes a slot if one is free and nobody waits for it.
+	 * Takes what a call needs if it is there and nobody waits for it.
+	 * @param permit the call's permit
 	 * @param now the monotonic clock of this limiter's time source, in nanoseconds
 	 * @return whether the call may leave
 	 */
-	public boolean tryAcquire(long now) {
-		Bucket bucket = this.bucket;
-		return !this.closed && (bucket == null || (this.line.length() == 0 && bucket.take(now)));
+	public boolean tryAcquire(Permit permit, long now) {
+		return !this.closed && this.line.length() == 0 && this.meters.take(permit, false, now);
 	}
 
 	/**
-	 * Queues up for a slot. A wait that cannot fit is refused at once, and nothing is
-	 * taken.
+	 * Queues up. A wait that cannot fit is refused at once, and nothing is taken.
+	 * @param permit the call's permit
 	 * @param now the monotonic clock, in nanoseconds
 	 * @param deadline the latest moment on that clock at which leaving makes sense
 	 * @param retry whether the call is a retry, which goes before newcomers
@@ -114,21 +139,24 @@ public final class RateLimiter {
 	 * must be quick; not told when the returned ticket is not waiting to begin with
 	 * @return the ticket: granted, refused or waiting
 	 */
-	public Ticket enqueue(long now, long deadline, boolean retry, Runnable listener) {
+	public Ticket enqueue(Permit permit, long now, long deadline, boolean retry, Runnable listener) {
 		this.lock.lock();
 		try {
 			if (this.closed) {
-				return new Ticket(State.REFUSED_CLOSED, 0, 0, listener);
+				return new Ticket(State.REFUSED_CLOSED, permit, retry, 0, 0, listener);
 			}
-			Bucket bucket = adjust(now);
-			if (bucket == null || (this.line.length() == 0 && bucket.take(now))) {
-				return new Ticket(State.GRANTED, 0, 0, listener);
+			adjust(now);
+			if (this.meters.isTooLarge(permit)) {
+				return new Ticket(State.REFUSED_TOO_LARGE, permit, retry, 0, 0, listener);
 			}
-			long needed = bucket.freeAt(this.line.ahead(retry), now) - now;
+			if (this.line.length() == 0 && this.meters.take(permit, false, now)) {
+				return new Ticket(State.GRANTED, permit, retry, 0, 0, listener);
+			}
+			long needed = this.meters.freeAt(permit, this.line.ahead(permit, retry), now) - now;
 			State state = refusal(now, needed, deadline);
-			Ticket ticket = new Ticket(state, needed, patience(now, deadline), listener);
+			Ticket ticket = new Ticket(state, permit, retry, needed, patience(now, deadline), listener);
 			if (state == State.WAITING) {
-				this.line.add(ticket, retry);
+				this.line.add(ticket);
 				arm();
 			}
 			return ticket;
@@ -158,98 +186,159 @@ public final class RateLimiter {
 	/**
 	 * Leaves the queue, so that the next in line moves up.
 	 * @param ticket a ticket of this limiter
-	 * @param retry whether it was queued as a retry
 	 * @return {@code false} if the ticket was not waiting any more: if it has been
-	 * granted, its slot has to be {@linkplain #giveBack() given back}
+	 * granted, what it took has to be {@linkplain #giveBack given back}
 	 */
-	public boolean leave(Ticket ticket, boolean retry) {
+	public boolean leave(Ticket ticket) {
+		boolean left;
 		this.lock.lock();
 		try {
-			return this.line.leave(ticket, retry);
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	/**
-	 * Gives a slot back with which no request was sent. Never lifts the bucket above its
-	 * capacity.
-	 */
-	public void giveBack() {
-		Bucket bucket = this.bucket;
-		if (bucket == null) {
-			return;
-		}
-		this.lock.lock();
-		try {
-			bucket.giveBack(this.time.nanoTime(), this.pausedUntil);
+			boolean first = ticket == this.line.peek();
+			left = this.line.leave(ticket);
+			if (!first) {
+				return left;
+			}
 		}
 		finally {
 			this.lock.unlock();
 		}
 		serve();
+		return left;
+	}
+
+	/**
+	 * Gives back what a call has taken with which no request was sent. Never lifts a
+	 * bucket above its capacity.
+	 * @param permit the call's permit
+	 */
+	public void giveBack(Permit permit) {
+		this.meters.putBack(permit, this.pausedUntil, this.time.nanoTime());
+		serveIfAnybodyWaits();
 	}
 
 	/**
 	 * Tells that an attempt is being sent.
+	 * @param permit the call's permit
 	 * @param now the monotonic clock, in nanoseconds
-	 * @return its number, to be given back if it is rejected
 	 */
-	public long onSend(long now) {
-		return (this.adaptive != null) ? this.adaptive.send(now) : 0;
+	public void onSend(Permit permit, long now) {
+		permit.sent = now;
+		this.meters.onSend(permit, now);
+	}
+
+	/**
+	 * Tells that an attempt has succeeded.
+	 * @param permit the call's permit
+	 * @param usage the tokens that it has used, or {@code null} if unknown
+	 */
+	public void onSuccess(Permit permit, @Nullable TokenUsage usage) {
+		boolean free = this.meters.onEnd(permit);
+		if (usage != null && countsTokens()) {
+			this.lock.lock();
+			try {
+				this.meters.settle(permit, usage, this.pausedUntil, this.time.nanoTime());
+			}
+			finally {
+				this.lock.unlock();
+			}
+			free = true;
+		}
+		answered(permit, free);
+	}
+
+	/**
+	 * Tells that an attempt has failed, other than by the rate.
+	 * @param permit the call's permit
+	 * @param counted whether the provider may have counted its tokens
+	 */
+	public void onFailure(Permit permit, boolean counted) {
+		boolean free = this.meters.onEnd(permit);
+		if (!counted && countsTokens()) {
+			this.lock.lock();
+			try {
+				this.meters.unused(permit, this.meters.requests(), this.pausedUntil, this.time.nanoTime());
+			}
+			finally {
+				this.lock.unlock();
+			}
+			free = true;
+		}
+		answered(permit, free);
+	}
+
+	/**
+	 * An answer has come. The first one of a burst shows that the provider's bucket has
+	 * begun to refill. While nobody waits, nobody would leave sooner for it.
+	 */
+	private void answered(Permit permit, boolean free) {
+		if (this.line.length() == 0) {
+			return;
+		}
+		if (this.meters.answered(permit.sent, this.time.nanoTime()) || free) {
+			serve();
+		}
 	}
 
 	/**
 	 * Tells that the provider has rejected an attempt because of its rate. The call is
-	 * expected to be {@linkplain #back() back}.
-	 * @param sent when the attempt was sent, on the monotonic clock, in nanoseconds
-	 * @param number its number
+	 * expected to be {@linkplain #back back}.
+	 * @param permit the call's permit
 	 * @param hintNanos when the provider said to come back, in nanoseconds from now, or
 	 * -1 if it said nothing
+	 * @param limits what it said about its limits
 	 * @return how long the call should stay away, in nanoseconds
 	 */
-	public long onRejected(long sent, long number, long hintNanos) {
-		AdaptivePace adaptive = this.adaptive;
+	public long onRejected(Permit permit, long hintNanos, List<RateLimitSnapshot> limits) {
+		this.meters.onEnd(permit);
+		this.meters.answered(permit.sent, this.time.nanoTime());
 		long silence = (long) (SILENT_HINT_NANOS * (0.5 + this.time.random() / 2));
-		if (adaptive == null) {
-			long wait = (hintNanos >= 0) ? hintNanos : silence;
-			pause(wait);
-			return wait;
-		}
+		long wait;
 		this.lock.lock();
 		try {
 			long now = this.time.nanoTime();
 			adjust(now);
-			Reaction reaction = adaptive.rejected(sent, number, hintNanos, silence, now);
-			Bucket bucket = adaptive.shape(this.bucket, now);
-			this.bucket = bucket;
-			if (bucket != null) {
-				if (reaction.explained()) {
-					bucket.restart(0, 1, now);
+			Meter scarce = this.meters.scarcest(limits, now);
+			if (scarce.learns()) {
+				this.away += permit.away ? 0 : 1;
+				permit.away = true;
+				Reaction reaction = scarce.rejected(permit, hintNanos, silence, now);
+				if (!reaction.explained()) {
+					pausedUntil(reaction.freeAt());
 				}
-				else {
-					this.pausedUntil = adaptive.pausedUntil();
-					bucket.restartAt(this.pausedUntil);
-				}
-				arm();
+				wait = Math.max(0, reaction.freeAt() - now);
 			}
-			return Math.max(0, reaction.freeAt() - now);
+			else {
+				wait = (hintNanos >= 0) ? hintNanos : silence;
+				pausedUntil(now + wait);
+				scarce.pause(this.pausedUntil);
+			}
+			this.meters.unused(permit, scarce, this.pausedUntil, now);
+			this.meters.follow(permit.sent, limits, this.pausedUntil, now);
 		}
 		finally {
 			this.lock.unlock();
+		}
+		serveIfAnybodyWaits();
+		return wait;
+	}
+
+	private void pausedUntil(long until) {
+		if (until - this.pausedUntil > 0) {
+			this.pausedUntil = until;
 		}
 	}
 
 	/**
 	 * Tells that a call which stayed away after a rejection is back, or will never be.
+	 * Without effect for one that did not.
+	 * @param permit the call's permit
 	 */
-	public void back() {
-		AdaptivePace adaptive = this.adaptive;
-		if (adaptive != null) {
+	public void back(Permit permit) {
+		if (permit.away) {
+			permit.away = false;
 			this.lock.lock();
 			try {
-				adaptive.back();
+				this.away--;
 			}
 			finally {
 				this.lock.unlock();
@@ -257,64 +346,37 @@ public final class RateLimiter {
 		}
 	}
 
-	private @Nullable Bucket adjust(long now) {
-		if (this.adaptive != null) {
-			this.bucket = this.adaptive.adjust(this.bucket, this.line.length() > 0, now);
-		}
-		return this.bucket;
-	}
-
-	/**
-	 * Tells that an attempt has come back, well or badly. The first answer of a burst
-	 * shows that the provider's bucket has begun to refill.
-	 * @param sent when the attempt left, on the monotonic clock, in nanoseconds
-	 */
-	public void onAnswer(long sent) {
-		Bucket bucket = this.bucket;
-		// While nobody waits, nobody would leave sooner for it.
-		if (this.line.length() > 0 && bucket != null && bucket.answered(sent, this.time.nanoTime())) {
-			serve();
-		}
-	}
-
 	/**
 	 * Tells what a response said about the provider's limits.
 	 * @param sent when its request was sent, on the monotonic clock, in nanoseconds
-	 * @param number the number of its attempt
 	 * @param limits what it said
 	 */
-	public void onLimits(long sent, long number, List<RateLimitSnapshot> limits) {
-	}
-
-	/**
-	 * Lets nothing out for a while; then one call leaves, and the others follow at the
-	 * rate. A pause that already lasts longer stays.
-	 * @param nanos the length of the pause, in nanoseconds
-	 */
-	public void pause(long nanos) {
-		Bucket bucket = this.bucket;
-		if (bucket == null) {
+	public void onLimits(long sent, List<RateLimitSnapshot> limits) {
+		if (limits.isEmpty() || this.meters.areOff()) {
 			return;
 		}
 		this.lock.lock();
 		try {
-			long until = this.time.nanoTime() + nanos;
-			if (until - this.pausedUntil > 0) {
-				this.pausedUntil = until;
-			}
-			bucket.pause(this.pausedUntil);
-			arm();
+			long now = this.time.nanoTime();
+			adjust(now);
+			this.meters.follow(sent, limits, this.pausedUntil, now);
 		}
 		finally {
 			this.lock.unlock();
 		}
+		serveIfAnybodyWaits();
+	}
+
+	private void adjust(long now) {
+		this.meters.adjust(this.line.length() == 0 && this.away == 0, now);
 	}
 
 	/**
-	 * Refuses all who wait because the circuit breaker lets nobody pass.
+	 * Refuses those of an owner who wait because the circuit breaker lets nobody pass.
+	 * @param owner the owner
 	 */
-	public void refuseWaiting() {
-		refuseWaiting(State.REFUSED_BREAKER);
+	public void refuseWaiting(Object owner) {
+		refuseWaiting((ticket) -> ticket.permit().owner == owner, State.REFUSED_BREAKER);
 	}
 
 	/**
@@ -322,7 +384,20 @@ public final class RateLimiter {
 	 */
 	public void close() {
 		this.closed = true;
-		refuseWaiting(State.REFUSED_CLOSED);
+		refuseWaiting((ticket) -> true, State.REFUSED_CLOSED);
+	}
+
+	private void refuseWaiting(Predicate<Ticket> which, State state) {
+		List<Ticket> refused;
+		this.lock.lock();
+		try {
+			refused = this.line.refuse(which, state);
+		}
+		finally {
+			this.lock.unlock();
+		}
+		refused.forEach(Ticket::notifyOwner);
+		serve();
 	}
 
 	/**
@@ -334,25 +409,44 @@ public final class RateLimiter {
 	}
 
 	/**
-	 * How many calls could leave at once.
+	 * How many calls have a place in flight, where those are limited.
+	 * @return the number
+	 */
+	public int inFlight() {
+		return this.meters.places().taken();
+	}
+
+	/**
+	 * How many calls could leave at once as far as the limit on calls goes.
 	 * @return the number, with its fraction; infinite if every call passes
 	 */
 	public double level() {
-		Bucket bucket = this.bucket;
-		return (bucket != null) ? bucket.level(this.time.nanoTime()) : Double.POSITIVE_INFINITY;
+		return this.meters.requests().level(this.time.nanoTime());
 	}
 
-	/** Sets the timer for the first in line. */
+	/**
+	 * Sets the timer for whoever is next. Whoever waits for a place in flight needs none:
+	 * a place that is taken comes back.
+	 */
 	private void arm() {
-		Bucket bucket = this.bucket;
 		long now = this.time.nanoTime();
-		long at = (bucket != null) ? bucket.freeAt(0, now) : now;
+		Ticket next = this.line.peek();
+		boolean timed = false;
+		long at = now;
+		if (next == null) {
+			this.meters.holdingNobody();
+		}
+		else {
+			at = this.meters.freeAt(next.permit(), Ahead.NOBODY, now);
+			timed = at - now > 0 || !this.meters.places().areFull();
+			this.meters.holding(next.permit(), at, now);
+		}
 		Timer running = this.timer;
-		if (running != null && (this.line.length() == 0 || at != this.timerAt)) {
+		if (running != null && (!timed || at != this.timerAt)) {
 			running.cancel();
 			running = null;
 		}
-		if (running == null && this.line.length() > 0) {
+		if (running == null && timed) {
 			this.timerAt = at;
 			running = this.time.schedule(at - now, this::onTimer);
 		}
@@ -370,42 +464,31 @@ public final class RateLimiter {
 		serve();
 	}
 
-	/** Lets out all whose turn has come. */
-	private void serve() {
-		Ticket next = serveOne();
-		while (next != null) {
-			next.notifyOwner();
-			next = serveOne();
+	private void serveIfAnybodyWaits() {
+		if (this.line.length() > 0) {
+			serve();
 		}
 	}
 
-	private @Nullable Ticket serveOne() {
+	/** Lets out all whose turn has come. */
+	private void serve() {
+		List<Ticket> granted = new ArrayList<>();
 		this.lock.lock();
 		try {
 			long now = this.time.nanoTime();
-			Bucket bucket = adjust(now);
-			if (this.line.length() == 0 || (bucket != null && !bucket.takeWaited(now))) {
-				arm();
-				return null;
+			adjust(now);
+			Ticket next = this.line.peek();
+			while (next != null && this.meters.take(next.permit(), true, now)) {
+				this.line.grant(next);
+				granted.add(next);
+				next = this.line.peek();
 			}
-			return this.line.grant();
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	private void refuseWaiting(State state) {
-		List<Ticket> refused;
-		this.lock.lock();
-		try {
-			refused = this.line.refuse(state);
 			arm();
 		}
 		finally {
 			this.lock.unlock();
 		}
-		refused.forEach(Ticket::notifyOwner);
+		granted.forEach(Ticket::notifyOwner);
 	}
 
 }

@@ -1,11 +1,12 @@
 package dev.llmresilience.limiter;
 
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Numbers the calls that are sent, and knows how many were accepted in each of the last
- * seconds. Sending is lock-free and costs one addition; a call that is the first of its
- * second also notes where that began, and two that race there lose a call at worst.
+ * Adds up what calls cost that are sent, and knows how much was accepted in each of the
+ * last seconds. Sending is lock-free and costs one addition; a call that is the first of
+ * its second also notes where that began, and two that race there lose a call at worst.
  */
 final class RecentCalls {
 
@@ -20,25 +21,30 @@ final class RecentCalls {
 
 	private volatile long latest = Long.MIN_VALUE;
 
-	/** By second: which one it is, the number of its first call, and its rejections. */
+	/** By second: which one it is, the sum before its first call, and its rejections. */
 	private final long[] seconds = new long[SECONDS];
 
-	private final long[] first = new long[SECONDS];
+	private final long[] before = new long[SECONDS];
 
 	private final long[] rejected = new long[SECONDS];
 
+	RecentCalls() {
+		Arrays.fill(this.seconds, Long.MIN_VALUE);
+	}
+
 	/**
 	 * Counts a call.
+	 * @param cost what it costs
 	 * @param now the clock
-	 * @return its number, 1 for the first
+	 * @return its number: what all calls have cost up to it, itself included
 	 */
-	long send(long now) {
-		long number = this.sent.incrementAndGet();
+	long send(long cost, long now) {
+		long number = this.sent.addAndGet(cost);
 		long second = now >> SECOND;
 		if (second != this.latest) {
 			int place = place(second);
 			this.seconds[place] = second;
-			this.first[place] = number;
+			this.before[place] = number - cost;
 			this.rejected[place] = 0;
 			this.latest = second;
 		}
@@ -47,29 +53,30 @@ final class RecentCalls {
 
 	/**
 	 * Takes a call back that was rejected.
+	 * @param cost what it cost
 	 * @param sentAt when it was sent
 	 */
-	void reject(long sentAt) {
+	void reject(long cost, long sentAt) {
 		long second = sentAt >> SECOND;
 		if (this.seconds[place(second)] == second) {
-			this.rejected[place(second)]++;
+			this.rejected[place(second)] += cost;
 		}
 	}
 
 	/**
-	 * The most calls that were accepted in one of the last ten seconds.
+	 * The most that was accepted in one of the last ten seconds.
 	 * @param now the clock
-	 * @return the number
+	 * @return the cost of those calls
 	 */
 	double peak(long now) {
 		long second = now >> SECOND;
-		long end = this.sent.get() + 1;
+		long end = this.sent.get();
 		long peak = 0;
 		for (long back = second; back > second - LOOK_BACK; back--) {
 			int place = place(back);
-			if (this.seconds[place] == back && this.first[place] > 0) {
-				peak = Math.max(peak, end - this.first[place] - this.rejected[place]);
-				end = this.first[place];
+			if (this.seconds[place] == back) {
+				peak = Math.max(peak, end - this.before[place] - this.rejected[place]);
+				end = this.before[place];
 			}
 		}
 		return peak;

@@ -7,6 +7,10 @@ package dev.llmresilience.limiter;
  */
 public final class Ticket {
 
+	private final Permit permit;
+
+	private final boolean retry;
+
 	private final Runnable listener;
 
 	private final long neededNanos;
@@ -15,8 +19,10 @@ public final class Ticket {
 
 	private volatile State state;
 
-	Ticket(State state, long neededNanos, long patienceNanos, Runnable listener) {
+	Ticket(State state, Permit permit, boolean retry, long neededNanos, long patienceNanos, Runnable listener) {
 		this.state = state;
+		this.permit = permit;
+		this.retry = retry;
 		this.neededNanos = neededNanos;
 		this.patienceNanos = patienceNanos;
 		this.listener = listener;
@@ -47,6 +53,14 @@ public final class Ticket {
 		return this.patienceNanos;
 	}
 
+	Permit permit() {
+		return this.permit;
+	}
+
+	boolean isRetry() {
+		return this.retry;
+	}
+
 	boolean isWaiting() {
 		return this.state == State.WAITING;
 	}
@@ -67,7 +81,7 @@ public final class Ticket {
 		/** Still in the queue. */
 		WAITING,
 
-		/** The call may leave; its slot is taken. */
+		/** The call may leave; what it needs is taken. */
 		GRANTED,
 
 		/** Its owner left before its turn. */
@@ -81,6 +95,9 @@ public final class Ticket {
 
 		/** Refused: as many calls as allowed were waiting already. */
 		REFUSED_MAX_WAITING,
+
+		/** Refused: it is larger than the whole limit, so its turn would never come. */
+		REFUSED_TOO_LARGE,
 
 		/** Refused: the circuit breaker opened. */
 		REFUSED_BREAKER,

@@ -2,113 +2,243 @@ package dev.llmresilience.limiter;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.PriorityQueue;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
+import dev.llmresilience.Priority;
 import dev.llmresilience.limiter.Ticket.State;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Those who wait for a slot: retries before newcomers, and within each in the order of
- * arrival. Changed under the limiter's lock; its length can be read without it.
- * Invariant: the length is the number of tickets that are still waiting; one that left
- * stays as a blank and is skipped at its turn.
+ * Those who wait for their turn: a lane for each priority. Within a lane retries come
+ * before newcomers, the oldest call first, and newcomers in the order of arrival. Between
+ * lanes turns are shared by weight, the way of stride scheduling: the lane that has had
+ * the least for its weight is next, and one that was empty does not catch up.
+ * <p>
+ * Changed under the limiter's lock; its length can be read without it. Invariant: the
+ * length is the number of tickets that are still waiting; one that left stays as a blank
+ * and is skipped at its turn.
  */
 final class WaitingLine {
 
-	private final Deque<Ticket> retries = new ArrayDeque<>();
+	private static final Comparator<Ticket> BY_AGE = Comparator.comparingLong((ticket) -> ticket.permit().born);
 
-	private final Deque<Ticket> newcomers = new ArrayDeque<>();
+	private final Map<Priority, Lane> byPriority = Map.of(Priority.HIGH, new Lane(16), Priority.NORMAL, new Lane(4),
+			Priority.LOW, new Lane(1));
 
-	private int waitingRetries;
-
-	private int waitingNewcomers;
+	/** The most urgent first, so that it wins a tie. */
+	private final List<Lane> lanes = Stream.of(Priority.values()).map(this::lane).toList();
 
 	private volatile int length;
+
+	/** How far the lanes have come that are not empty. */
+	private double round;
 
 	int length() {
 		return this.length;
 	}
 
 	/**
-	 * How many would be before a call that joined now.
+	 * What would be before a call that joined now.
+	 * @param permit the call
 	 * @param retry whether it is a retry
-	 * @return the number
+	 * @return what is before it
 	 */
-	int ahead(boolean retry) {
-		return retry ? this.waitingRetries : this.length;
+	Ahead ahead(Permit permit, boolean retry) {
+		Lane own = lane(permit.priority);
+		double calls = retry ? own.waitingRetries : own.waiting();
+		double tokens = own.share(calls);
+		double turns = calls + 1;
+		for (Lane lane : this.lanes) {
+			if (lane != own) {
+				double between = Math.min(lane.waiting(), Math.floor(turns * lane.weight / own.weight));
+				calls += between;
+				tokens += lane.share(between);
+			}
+		}
+		return new Ahead(calls, tokens);
 	}
 
-	void add(Ticket ticket, boolean retry) {
-		(retry ? this.retries : this.newcomers).add(ticket);
-		count(retry, 1);
+	void add(Ticket ticket) {
+		Lane lane = lane(ticket.permit().priority);
+		if (lane.waiting() == 0) {
+			lane.pass = Math.max(lane.pass, this.round);
+		}
+		if (ticket.isRetry()) {
+			lane.retries.add(ticket);
+		}
+		else {
+			lane.newcomers.add(ticket);
+		}
+		count(ticket, 1);
 	}
 
 	/**
 	 * Lets a ticket leave before its turn.
 	 * @param ticket the ticket
-	 * @param retry whether it was added as a retry
 	 * @return whether it was waiting
 	 */
-	boolean leave(Ticket ticket, boolean retry) {
+	boolean leave(Ticket ticket) {
 		if (!ticket.isWaiting()) {
 			return false;
 		}
-		ticket.become(State.LEFT);
-		count(retry, -1);
+		end(ticket, State.LEFT);
 		return true;
 	}
 
 	/**
-	 * Grants the first in line.
-	 * @return its ticket, or {@code null} if nobody waits
+	 * Finds whose turn is next.
+	 * @return the ticket, or {@code null} if nobody waits
 	 */
-	@Nullable Ticket grant() {
-		Ticket ticket = poll(this.retries);
-		boolean retry = ticket != null;
-		if (ticket == null) {
-			ticket = poll(this.newcomers);
-		}
-		if (ticket != null) {
-			ticket.become(State.GRANTED);
-			count(retry, -1);
-		}
-		return ticket;
+	@Nullable Ticket peek() {
+		Lane next = next();
+		return (next != null) ? next.peek() : null;
 	}
 
 	/**
-	 * Refuses all.
-	 * @param state what becomes of them
-	 * @return their tickets
+	 * Grants the one whose turn is next.
+	 * @param ticket its ticket
 	 */
-	List<Ticket> refuse(State state) {
-		List<Ticket> refused = new ArrayList<>(this.retries);
-		refused.addAll(this.newcomers);
-		refused.removeIf((ticket) -> !ticket.isWaiting());
-		refused.forEach((ticket) -> ticket.become(state));
-		this.retries.clear();
-		this.newcomers.clear();
-		count(true, -this.waitingRetries);
-		count(false, -this.waitingNewcomers);
+	void grant(Ticket ticket) {
+		Lane lane = lane(ticket.permit().priority);
+		this.round = lane.pass;
+		lane.pass += 1.0 / lane.weight;
+		lane.poll();
+		end(ticket, State.GRANTED);
+	}
+
+	/**
+	 * Refuses those who wait.
+	 * @param which whom
+	 * @param state what becomes of them
+	 * @return their tickets, in the order in which they stood
+	 */
+	List<Ticket> refuse(Predicate<Ticket> which, State state) {
+		List<Ticket> refused = new ArrayList<>();
+		for (Lane lane : this.lanes) {
+			for (Iterable<Ticket> tickets : List.of(lane.retries, lane.newcomers)) {
+				for (Ticket ticket : tickets) {
+					if (ticket.isWaiting() && which.test(ticket)) {
+						end(ticket, state);
+						refused.add(ticket);
+					}
+				}
+			}
+			lane.clean();
+		}
 		return refused;
 	}
 
-	private static @Nullable Ticket poll(Deque<Ticket> lane) {
-		Ticket ticket = lane.poll();
-		while (ticket != null && !ticket.isWaiting()) {
-			ticket = lane.poll();
-		}
-		return ticket;
+	private void end(Ticket ticket, State state) {
+		ticket.become(state);
+		count(ticket, -1);
 	}
 
-	private void count(boolean retry, int change) {
-		if (retry) {
-			this.waitingRetries += change;
+	private void count(Ticket ticket, int change) {
+		Lane lane = lane(ticket.permit().priority);
+		if (ticket.isRetry()) {
+			lane.waitingRetries += change;
 		}
 		else {
-			this.waitingNewcomers += change;
+			lane.waitingNewcomers += change;
 		}
-		this.length = this.waitingRetries + this.waitingNewcomers;
+		lane.tokens += change * ticket.permit().tokens;
+		int waiting = 0;
+		for (Lane each : this.lanes) {
+			waiting += each.waiting();
+		}
+		this.length = waiting;
+	}
+
+	private Lane lane(Priority priority) {
+		return Objects.requireNonNull(this.byPriority.get(priority));
+	}
+
+	private @Nullable Lane next() {
+		Lane next = null;
+		for (Lane lane : this.lanes) {
+			if (lane.waiting() > 0 && (next == null || lane.pass < next.pass)) {
+				next = lane;
+			}
+		}
+		return next;
+	}
+
+	/**
+	 * What stands before a call.
+	 *
+	 * @param calls how many calls
+	 * @param tokens the tokens that they are estimated to use
+	 */
+	record Ahead(double calls, double tokens) {
+
+		/** Nobody. */
+		static final Ahead NOBODY = new Ahead(0, 0);
+
+	}
+
+	/** Those of one priority. */
+	private static final class Lane {
+
+		private final int weight;
+
+		private final PriorityQueue<Ticket> retries = new PriorityQueue<>(BY_AGE);
+
+		private final Deque<Ticket> newcomers = new ArrayDeque<>();
+
+		private int waitingRetries;
+
+		private int waitingNewcomers;
+
+		private double tokens;
+
+		/** Turns that it has had, by its weight. */
+		private double pass;
+
+		Lane(int weight) {
+			this.weight = weight;
+		}
+
+		int waiting() {
+			return this.waitingRetries + this.waitingNewcomers;
+		}
+
+		double share(double calls) {
+			return (calls > 0) ? this.tokens * calls / waiting() : 0;
+		}
+
+		@Nullable Ticket peek() {
+			clean();
+			Ticket ticket = this.retries.peek();
+			return (ticket != null) ? ticket : this.newcomers.peek();
+		}
+
+		void poll() {
+			if (this.retries.poll() == null) {
+				this.newcomers.poll();
+			}
+		}
+
+		/** Drops those at the head who have left. */
+		void clean() {
+			Ticket ticket = this.retries.peek();
+			while (ticket != null && !ticket.isWaiting()) {
+				this.retries.poll();
+				ticket = this.retries.peek();
+			}
+			ticket = this.newcomers.peek();
+			while (ticket != null && !ticket.isWaiting()) {
+				this.newcomers.poll();
+				ticket = this.newcomers.peek();
+			}
+		}
+
 	}
 
 }

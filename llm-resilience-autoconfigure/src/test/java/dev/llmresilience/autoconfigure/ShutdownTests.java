@@ -12,6 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.llmresilience.LlmResilience;
 import dev.llmresilience.ShutdownException;
+import dev.llmresilience.Priority;
+import dev.llmresilience.limiter.Permit;
 import dev.llmresilience.limiter.RateLimiter;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -56,7 +58,7 @@ class ShutdownTests {
 			.with("llm.resilience.providers.default.retry.timeout", "100d")
 			.run();
 		RateLimiter limiter = context.getBean("defaultRateLimiter", RateLimiter.class);
-		assertThat(limiter.tryAcquire(System.nanoTime())).isTrue();
+		assertThat(limiter.tryAcquire(new Permit(this, Priority.NORMAL, 0, false, 0), System.nanoTime())).isTrue();
 		List<Throwable> ends = endsOf(context, () -> {
 			throw new AssertionError("Let out");
 		}, () -> limiter.waiting() == CALLS);

@@ -29,6 +29,8 @@ import dev.llmresilience.engine.Simulation.Failing;
 import dev.llmresilience.engine.Simulation.Script;
 import dev.llmresilience.limiter.LimiterMode;
 import dev.llmresilience.limiter.LimiterSettings;
+import dev.llmresilience.limiter.Permit;
+import dev.llmresilience.limiter.RateLimiter;
 import dev.llmresilience.policy.Jitter;
 import dev.llmresilience.policy.RetryPolicy;
 import dev.llmresilience.test.SimulatedProvider.StatusException;
@@ -520,7 +522,7 @@ class BlockingDriverTests {
 		this.simulation.start("p", new Script());
 		Caller<String> caller = this.simulation.start("p", new Script());
 		this.simulation.time.schedule(1,
-				() -> this.simulation.providers().get("p").limiter().pause(Duration.ofMinutes(1).toNanos()));
+				() -> pause(this.simulation.providers().get("p").limiter(), Duration.ofMinutes(1)));
 		this.simulation.time.run();
 		assertThat(caller.thrown()).isInstanceOfSatisfying(RateLimitWaitException.class, (ex) -> {
 			assertThat(ex.limitedBy()).isEqualTo("llm.resilience.providers.p.limiter.max-wait");
@@ -682,7 +684,8 @@ class BlockingDriverTests {
 		this.simulation.with("p", Simulation.EXACT, Simulation.ONE_PER_SECOND.withWaiting(null, 0), null,
 				Simulation.threshold(1));
 		this.simulation.openUntilTrial("p");
-		assertThat(this.simulation.providers().get("p").limiter().tryAcquire(this.simulation.time.nanoTime())).isTrue();
+		assertThat(this.simulation.providers().get("p").limiter().tryAcquire(permit(), this.simulation.time.nanoTime()))
+			.isTrue();
 		assertThat(this.simulation.run("p", new Script()).thrown()).isInstanceOf(RateLimitWaitException.class);
 		assertThat(this.simulation.breaker("p").snapshot().trialInFlight()).isFalse();
 		this.simulation.time.runFor(Duration.ofSeconds(2));
@@ -983,6 +986,17 @@ class BlockingDriverTests {
 			.withStatus(429)
 			.withCode("enforced_spend_limit_reached")
 			.withLatch(scope, null);
+	}
+
+	private static Permit permit() {
+		return new Permit(BlockingDriverTests.class, Priority.NORMAL, 0, false, 0);
+	}
+
+	/** At a fixed rate a rejection is a pause. */
+	private static void pause(RateLimiter limiter, Duration duration) {
+		Permit permit = permit();
+		limiter.onSend(permit, 0);
+		limiter.onRejected(permit, duration.toNanos(), List.of());
 	}
 
 }

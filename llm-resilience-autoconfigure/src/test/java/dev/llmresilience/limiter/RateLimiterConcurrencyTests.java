@@ -1,7 +1,9 @@
 package dev.llmresilience.limiter;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
@@ -10,6 +12,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import dev.llmresilience.Priority;
 import dev.llmresilience.limiter.Ticket.State;
 import dev.llmresilience.test.SettableTime;
 import org.junit.jupiter.api.Test;
@@ -60,7 +63,7 @@ class RateLimiterConcurrencyTests {
 
 		private final List<Place> places = new ArrayList<>();
 
-		private int taken;
+		private final Deque<Permit> taken = new ArrayDeque<>();
 
 		Caller(RateLimiter limiter, SplittableRandom random) {
 			this.limiter = limiter;
@@ -70,7 +73,7 @@ class RateLimiterConcurrencyTests {
 		Caller run() {
 			for (int i = 0; i < 60; i++) {
 				switch (this.random.nextInt(4)) {
-					case 0 -> this.taken += this.limiter.tryAcquire(0) ? 1 : 0;
+					case 0 -> take();
 					case 1 -> this.places.add(Place.in(this.limiter, this.random.nextBoolean()));
 					case 2 -> giveBack();
 					default -> this.places.stream().skip(this.random.nextInt(5)).findFirst().ifPresent(this::leave);
@@ -79,16 +82,23 @@ class RateLimiterConcurrencyTests {
 			return this;
 		}
 
+		private void take() {
+			Permit permit = Place.permit();
+			if (this.limiter.tryAcquire(permit, 0)) {
+				this.taken.add(permit);
+			}
+		}
+
 		private void leave(Place place) {
-			boolean left = this.limiter.leave(place.ticket(), place.retry());
+			boolean left = this.limiter.leave(place.ticket());
 			assertThat(left && place.ticket().state() != State.LEFT).isFalse();
 		}
 
 		/** Only a slot that this caller holds. */
 		private void giveBack() {
-			if (this.taken > 0) {
-				this.taken--;
-				this.limiter.giveBack();
+			Permit permit = this.taken.poll();
+			if (permit != null) {
+				this.limiter.giveBack(permit);
 			}
 		}
 
@@ -98,7 +108,7 @@ class RateLimiterConcurrencyTests {
 
 		/** Slots that this caller has and did not give back. */
 		int out() {
-			return this.taken + count(State.GRANTED);
+			return this.taken.size() + count(State.GRANTED);
 		}
 
 		private int count(State state) {
@@ -116,15 +126,19 @@ class RateLimiterConcurrencyTests {
 
 	}
 
-	private record Place(Ticket ticket, State atFirst, boolean retry, AtomicInteger told) {
+	private record Place(Ticket ticket, State atFirst, AtomicInteger told) {
+
+		static Permit permit() {
+			return new Permit(Place.class, Priority.NORMAL, 0, false, 0);
+		}
 
 		static Place in(RateLimiter limiter, boolean retry) {
 			AtomicInteger told = new AtomicInteger();
-			Ticket ticket = limiter.enqueue(0, Duration.ofHours(1).toNanos(), retry, told::incrementAndGet);
+			Ticket ticket = limiter.enqueue(permit(), 0, Duration.ofHours(1).toNanos(), retry, told::incrementAndGet);
 			// One that was granted since it was returned has been told.
 			State atFirst = (ticket.state() == State.GRANTED && told.get() == 0 && ticket.neededNanos() == 0)
 					? State.GRANTED : State.WAITING;
-			return new Place(ticket, atFirst, retry, told);
+			return new Place(ticket, atFirst, told);
 		}
 
 	}

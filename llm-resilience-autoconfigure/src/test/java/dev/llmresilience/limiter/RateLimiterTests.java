@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
+import dev.llmresilience.Priority;
 import dev.llmresilience.limiter.Ticket.State;
 import dev.llmresilience.test.VirtualTime;
 import org.junit.jupiter.api.Test;
@@ -16,6 +17,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.within;
 
 class RateLimiterTests {
+
+	private static final Object OWNER = new Object();
 
 	private static final long HOUR = Duration.ofHours(1).toNanos();
 
@@ -46,7 +49,7 @@ class RateLimiterTests {
 				this.time);
 		assertThat(limiter.paces()).isFalse();
 		for (int i = 0; i < 100; i++) {
-			assertThat(limiter.tryAcquire(0)).isTrue();
+			assertThat(limiter.tryAcquire(permit(), 0)).isTrue();
 		}
 	}
 
@@ -54,7 +57,7 @@ class RateLimiterTests {
 	void withoutARateEveryCallPasses() {
 		RateLimiter limiter = new RateLimiter(LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), this.time);
 		for (int i = 0; i < 10_000; i++) {
-			assertThat(limiter.tryAcquire(this.time.nanoTime())).isTrue();
+			assertThat(limiter.tryAcquire(permit(), this.time.nanoTime())).isTrue();
 		}
 		assertThat(limiter.paces()).isFalse();
 		assertThat(limiter.level()).isInfinite();
@@ -118,18 +121,18 @@ class RateLimiterTests {
 			switch (random.nextInt(8)) {
 				case 0 -> {
 					if (!waiting.isEmpty()) {
-						limiter.leave(waiting.remove(random.nextInt(waiting.size())), false);
+						limiter.leave(waiting.remove(random.nextInt(waiting.size())));
 					}
 				}
-				case 1 -> limiter.onAnswer(time.nanoTime() - random.nextLong(100_000_000));
-				case 2 -> limiter.pause(random.nextLong(1_000_000_000));
+				case 1 -> answer(limiter, time.nanoTime() - random.nextLong(100_000_000));
+				case 2 -> pause(limiter, random.nextLong(1_000_000_000));
 				default -> {
-					if (limiter.tryAcquire(time.nanoTime())) {
+					if (limiter.tryAcquire(permit(), time.nanoTime())) {
 						grants.add(time.nanoTime());
 					}
 					else {
 						boolean retry = random.nextInt(4) == 0;
-						Ticket ticket = limiter.enqueue(time.nanoTime(), time.nanoTime() + HOUR, retry,
+						Ticket ticket = limiter.enqueue(permit(), time.nanoTime(), time.nanoTime() + HOUR, retry,
 								() -> grants.add(time.nanoTime()));
 						if (!retry) {
 							waiting.add(ticket);
@@ -162,7 +165,7 @@ class RateLimiterTests {
 		call(limiter, "first", false);
 		call(limiter, "second", false);
 		this.time.runFor(Duration.ofMillis(990));
-		assertThat(limiter.tryAcquire(this.time.nanoTime() + Duration.ofSeconds(10).toNanos())).isFalse();
+		assertThat(limiter.tryAcquire(permit(), this.time.nanoTime() + Duration.ofSeconds(10).toNanos())).isFalse();
 	}
 
 	@Test
@@ -171,21 +174,21 @@ class RateLimiterTests {
 		call(limiter, "first", false);
 		Ticket leaver = call(limiter, "leaver", false);
 		call(limiter, "next", false);
-		assertThat(limiter.leave(leaver, false)).isTrue();
+		assertThat(limiter.leave(leaver)).isTrue();
 		assertThat(leaver.state()).isEqualTo(State.LEFT);
 		assertThat(limiter.waiting()).isEqualTo(1);
 		this.time.runFor(Duration.ofMillis(1100));
 		assertThat(this.left).containsExactly("first", "next");
-		assertThat(limiter.leave(leaver, false)).isFalse();
+		assertThat(limiter.leave(leaver)).isFalse();
 	}
 
 	@Test
 	void whenTheLastWaiterHasLeftCallsPassAgain() {
 		RateLimiter limiter = limiter(60, 1);
 		call(limiter, "first", false);
-		limiter.leave(call(limiter, "leaver", false), false);
+		limiter.leave(call(limiter, "leaver", false));
 		this.time.runFor(Duration.ofMillis(1100));
-		assertThat(limiter.tryAcquire(this.time.nanoTime())).isTrue();
+		assertThat(limiter.tryAcquire(permit(), this.time.nanoTime())).isTrue();
 	}
 
 	@Test
@@ -194,7 +197,8 @@ class RateLimiterTests {
 		call(limiter, "first", false);
 		double level = limiter.level();
 		for (int i = 0; i < 10; i++) {
-			Ticket ticket = limiter.enqueue(0, Duration.ofMillis(900).toNanos(), false, () -> this.left.add("told"));
+			Ticket ticket = limiter.enqueue(permit(), 0, Duration.ofMillis(900).toNanos(), false,
+					() -> this.left.add("told"));
 			assertThat(ticket.state()).isEqualTo(State.REFUSED_DEADLINE);
 			assertThat(Duration.ofNanos(ticket.neededNanos())).isBetween(Duration.ofSeconds(1),
 					Duration.ofMillis(1050));
@@ -222,7 +226,7 @@ class RateLimiterTests {
 		Ticket second = call(limiter, "second", false);
 		call(limiter, "third", false);
 		assertThat(call(limiter, "fourth", false).state()).isEqualTo(State.REFUSED_MAX_WAITING);
-		limiter.leave(second, false);
+		limiter.leave(second);
 		assertThat(call(limiter, "fifth", false).state()).isEqualTo(State.WAITING);
 	}
 
@@ -232,9 +236,9 @@ class RateLimiterTests {
 			.withRate(60.0, 1)
 			.withWaiting(Duration.ofSeconds(5), null), this.time);
 		call(limiter, "first", false);
-		assertThat(limiter.enqueue(0, HOUR, false, () -> {
+		assertThat(limiter.enqueue(permit(), 0, HOUR, false, () -> {
 		}).patienceNanos()).isEqualTo(Duration.ofSeconds(5).toNanos());
-		assertThat(limiter.enqueue(0, Duration.ofSeconds(4).toNanos(), false, () -> {
+		assertThat(limiter.enqueue(permit(), 0, Duration.ofSeconds(4).toNanos(), false, () -> {
 		}).patienceNanos()).isEqualTo(Duration.ofSeconds(4).toNanos());
 	}
 
@@ -244,7 +248,7 @@ class RateLimiterTests {
 		call(limiter, "first", false);
 		Ticket newcomer = call(limiter, "newcomer", false);
 		Ticket retry = call(limiter, "retry", true);
-		limiter.refuseWaiting();
+		limiter.refuseWaiting(OWNER);
 		assertThat(newcomer.state()).isEqualTo(State.REFUSED_BREAKER);
 		assertThat(retry.state()).isEqualTo(State.REFUSED_BREAKER);
 		assertThat(this.left).containsExactly("first", "retry", "newcomer");
@@ -260,7 +264,7 @@ class RateLimiterTests {
 		limiter.close();
 		assertThat(waiting.state()).isEqualTo(State.REFUSED_CLOSED);
 		this.time.runFor(Duration.ofMinutes(1));
-		assertThat(limiter.tryAcquire(this.time.nanoTime())).isFalse();
+		assertThat(limiter.tryAcquire(permit(), this.time.nanoTime())).isFalse();
 		assertThat(call(limiter, "later", false).state()).isEqualTo(State.REFUSED_CLOSED);
 	}
 
@@ -268,7 +272,7 @@ class RateLimiterTests {
 	void closingRefusesLaterCallsWithoutARateToo() {
 		RateLimiter limiter = new RateLimiter(LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), this.time);
 		limiter.close();
-		assertThat(limiter.tryAcquire(0)).isFalse();
+		assertThat(limiter.tryAcquire(permit(), 0)).isFalse();
 		assertThat(call(limiter, "later", false).state()).isEqualTo(State.REFUSED_CLOSED);
 	}
 
@@ -277,19 +281,21 @@ class RateLimiterTests {
 	@Test
 	void aSlotGivenBackLetsTheNextOut() {
 		RateLimiter limiter = limiter(60, 1);
-		call(limiter, "first", false);
+		Permit first = permit();
+		assertThat(limiter.tryAcquire(first, 0)).isTrue();
 		call(limiter, "second", false);
 		this.time.runFor(Duration.ofMillis(100));
-		limiter.giveBack();
-		assertThat(this.left).containsExactly("first", "second");
+		limiter.giveBack(first);
+		assertThat(this.left).containsExactly("second");
 	}
 
 	@Test
 	void slotsGivenBackNeverLiftTheBucketAboveTheBurst() {
 		RateLimiter limiter = limiter(600, 5);
-		assertThat(limiter.tryAcquire(0)).isTrue();
+		Permit permit = permit();
+		assertThat(limiter.tryAcquire(permit, 0)).isTrue();
 		for (int i = 0; i < 20; i++) {
-			limiter.giveBack();
+			limiter.giveBack(permit);
 		}
 		assertThat(limiter.level()).isEqualTo(5);
 		assertThat(taken(limiter)).isEqualTo(5);
@@ -298,11 +304,12 @@ class RateLimiterTests {
 	@Test
 	void aSlotGivenBackDoesNotEndAPause() {
 		RateLimiter limiter = limiter(600, 5);
-		assertThat(limiter.tryAcquire(0)).isTrue();
-		limiter.pause(Duration.ofSeconds(10).toNanos());
-		limiter.giveBack();
-		limiter.giveBack();
-		assertThat(limiter.tryAcquire(this.time.nanoTime())).isFalse();
+		Permit permit = permit();
+		assertThat(limiter.tryAcquire(permit, 0)).isTrue();
+		pause(limiter, Duration.ofSeconds(10).toNanos());
+		limiter.giveBack(permit);
+		limiter.giveBack(permit);
+		assertThat(limiter.tryAcquire(permit(), this.time.nanoTime())).isFalse();
 		this.time.runFor(Duration.ofSeconds(10));
 		assertThat(taken(limiter)).isEqualTo(1);
 	}
@@ -312,7 +319,7 @@ class RateLimiterTests {
 	@Test
 	void aPauseHoldsAllBackAndThenLetsOneOutAndTheOthersFollowAtTheRate() {
 		RateLimiter limiter = new RateLimiter(marginOf(Duration.ZERO, 60, 5), this.time);
-		limiter.pause(Duration.ofSeconds(10).toNanos());
+		pause(limiter, Duration.ofSeconds(10).toNanos());
 		for (int i = 0; i < 5; i++) {
 			call(limiter, "c" + i, false);
 		}
@@ -327,20 +334,19 @@ class RateLimiterTests {
 	@Test
 	void aRejectionPausesAFixedRateUntilTheHint() {
 		RateLimiter limiter = limiter(600, 5);
-		assertThat(limiter.tryAcquire(0)).isTrue();
-		assertThat(limiter.onRejected(0, limiter.onSend(0), Duration.ofSeconds(3).toNanos()))
-			.isEqualTo(Duration.ofSeconds(3).toNanos());
+		assertThat(limiter.tryAcquire(permit(), 0)).isTrue();
+		assertThat(reject(limiter, Duration.ofSeconds(3).toNanos())).isEqualTo(Duration.ofSeconds(3).toNanos());
 		this.time.runFor(Duration.ofMillis(2999));
-		assertThat(limiter.tryAcquire(this.time.nanoTime())).isFalse();
+		assertThat(limiter.tryAcquire(permit(), this.time.nanoTime())).isFalse();
 		this.time.runFor(Duration.ofMillis(1));
-		assertThat(limiter.tryAcquire(this.time.nanoTime())).isTrue();
+		assertThat(limiter.tryAcquire(permit(), this.time.nanoTime())).isTrue();
 	}
 
 	@Test
 	void aRejectionThatNamesNoTimePausesAFixedRateForHalfASecondToOne() {
 		RateLimiter limiter = limiter(600, 5);
 		for (int i = 0; i < 100; i++) {
-			assertThat(limiter.onRejected(0, limiter.onSend(0), -1)).isBetween(500_000_000L, 1_000_000_000L);
+			assertThat(reject(limiter, -1)).isBetween(500_000_000L, 1_000_000_000L);
 		}
 	}
 
@@ -349,19 +355,19 @@ class RateLimiterTests {
 		RateLimiter limiter = new RateLimiter(LimiterSettings.DEFAULTS, this.time);
 		assertThat(limiter.requestsPerMinute()).isNull();
 		assertThat(limiter.paces()).isTrue();
-		limiter.onRejected(0, limiter.onSend(0), -1);
+		reject(limiter, -1);
 		assertThat(limiter.requestsPerMinute()).isEqualTo(60);
 	}
 
 	@Test
 	void aShorterPauseDoesNotShortenALongerOne() {
 		RateLimiter limiter = limiter(60, 5);
-		limiter.pause(Duration.ofSeconds(10).toNanos());
-		limiter.pause(Duration.ofSeconds(1).toNanos());
+		pause(limiter, Duration.ofSeconds(10).toNanos());
+		pause(limiter, Duration.ofSeconds(1).toNanos());
 		this.time.runFor(Duration.ofSeconds(9));
-		assertThat(limiter.tryAcquire(this.time.nanoTime())).isFalse();
+		assertThat(limiter.tryAcquire(permit(), this.time.nanoTime())).isFalse();
 		this.time.runFor(Duration.ofSeconds(1));
-		assertThat(limiter.tryAcquire(this.time.nanoTime())).isTrue();
+		assertThat(limiter.tryAcquire(permit(), this.time.nanoTime())).isTrue();
 	}
 
 	@Test
@@ -369,7 +375,7 @@ class RateLimiterTests {
 		RateLimiter limiter = limiter(60, 1);
 		call(limiter, "first", false);
 		call(limiter, "second", false);
-		limiter.pause(Duration.ofSeconds(30).toNanos());
+		pause(limiter, Duration.ofSeconds(30).toNanos());
 		this.time.runFor(Duration.ofSeconds(29));
 		assertThat(this.left).containsExactly("first");
 		this.time.runFor(Duration.ofSeconds(2));
@@ -395,7 +401,7 @@ class RateLimiterTests {
 		call(limiter, "first", false);
 		call(limiter, "second", false);
 		this.time.runFor(Duration.ofMillis(20));
-		limiter.onAnswer(0);
+		answer(limiter, 0);
 		this.time.runFor(Duration.ofMillis(999));
 		assertThat(this.left).containsExactly("first");
 		this.time.runFor(Duration.ofMillis(1));
@@ -408,7 +414,7 @@ class RateLimiterTests {
 		call(limiter, "first", false);
 		call(limiter, "second", false);
 		this.time.runFor(Duration.ofMillis(500));
-		limiter.onAnswer(0);
+		answer(limiter, 0);
 		this.time.runFor(Duration.ofMillis(549));
 		assertThat(this.left).containsExactly("first");
 		this.time.runFor(Duration.ofMillis(1));
@@ -421,7 +427,7 @@ class RateLimiterTests {
 		RateLimiter limiter = limiter(60, 1);
 		call(limiter, "first", false);
 		call(limiter, "second", false);
-		limiter.onAnswer(Duration.ofSeconds(9).toNanos());
+		answer(limiter, Duration.ofSeconds(9).toNanos());
 		this.time.runFor(Duration.ofMillis(1049));
 		assertThat(this.left).containsExactly("first");
 	}
@@ -451,7 +457,7 @@ class RateLimiterTests {
 
 	/** Makes a call whose name is noted when it may leave or is told. */
 	private Ticket call(RateLimiter limiter, String name, boolean retry) {
-		Ticket ticket = limiter.enqueue(this.time.nanoTime(), this.time.nanoTime() + HOUR, retry,
+		Ticket ticket = limiter.enqueue(permit(), this.time.nanoTime(), this.time.nanoTime() + HOUR, retry,
 				() -> this.left.add(name));
 		if (ticket.state() == State.GRANTED) {
 			this.left.add(name);
@@ -459,9 +465,30 @@ class RateLimiterTests {
 		return ticket;
 	}
 
+	private static Permit permit() {
+		return new Permit(OWNER, Priority.NORMAL, 0, false, 0);
+	}
+
+	/** At a fixed rate a rejection is a pause. */
+	private static void pause(RateLimiter limiter, long nanos) {
+		reject(limiter, nanos);
+	}
+
+	private static long reject(RateLimiter limiter, long hintNanos) {
+		Permit permit = permit();
+		limiter.onSend(permit, 0);
+		return limiter.onRejected(permit, hintNanos, List.of());
+	}
+
+	private static void answer(RateLimiter limiter, long sent) {
+		Permit permit = permit();
+		limiter.onSend(permit, sent);
+		limiter.onSuccess(permit, null);
+	}
+
 	private int taken(RateLimiter limiter) {
 		int taken = 0;
-		while (limiter.tryAcquire(this.time.nanoTime())) {
+		while (limiter.tryAcquire(permit(), this.time.nanoTime())) {
 			taken++;
 		}
 		return taken;

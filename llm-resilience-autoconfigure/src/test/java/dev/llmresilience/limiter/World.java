@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import dev.llmresilience.Priority;
 import dev.llmresilience.limiter.Ticket.State;
 import dev.llmresilience.test.VirtualTime;
 
@@ -111,11 +112,12 @@ final class World {
 
 	private void acquire(Call call, boolean retry) {
 		long now = this.time.nanoTime();
-		if (call.limiter.tryAcquire(now)) {
+		if (call.limiter.tryAcquire(call.permit, now)) {
 			send(call);
 			return;
 		}
-		Ticket ticket = call.limiter.enqueue(now, now + Duration.ofDays(1).toNanos(), retry, () -> send(call));
+		Ticket ticket = call.limiter.enqueue(call.permit, now, now + Duration.ofDays(1).toNanos(), retry,
+				() -> send(call));
 		if (ticket.state() == State.GRANTED) {
 			send(call);
 		}
@@ -123,8 +125,7 @@ final class World {
 
 	private void send(Call call) {
 		this.sends.add(now());
-		call.sent = this.time.nanoTime();
-		call.number = call.limiter.onSend(call.sent);
+		call.limiter.onSend(call.permit, this.time.nanoTime());
 		if (call.left == Double.POSITIVE_INFINITY) {
 			call.left = now();
 		}
@@ -140,15 +141,15 @@ final class World {
 	}
 
 	private void answer(Call call, boolean served, long hint) {
-		call.limiter.onAnswer(call.sent);
 		if (served) {
+			call.limiter.onSuccess(call.permit, null);
 			call.done = now();
 			return;
 		}
 		this.rejections++;
-		long wait = call.limiter.onRejected(call.sent, call.number, hint);
+		long wait = call.limiter.onRejected(call.permit, hint, List.of());
 		this.time.schedule(wait, () -> {
-			call.limiter.back();
+			call.limiter.back(call.permit);
 			acquire(call, true);
 		});
 	}
@@ -181,9 +182,7 @@ final class World {
 
 		final double born;
 
-		long sent;
-
-		long number;
+		final Permit permit;
 
 		double left = Double.POSITIVE_INFINITY;
 
@@ -192,6 +191,7 @@ final class World {
 		Call(RateLimiter limiter, double born) {
 			this.limiter = limiter;
 			this.born = born;
+			this.permit = new Permit(limiter, Priority.NORMAL, 0, false, (long) (born * SECOND));
 		}
 
 	}

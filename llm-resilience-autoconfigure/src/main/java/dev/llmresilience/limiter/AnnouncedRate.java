@@ -1,0 +1,62 @@
+package dev.llmresilience.limiter;
+
+import dev.llmresilience.RateLimitSnapshot;
+
+/**
+ * The rate that follows from what responses say about a limit: what has been used of it
+ * comes back by its reset. Providers round {@code remaining} down and {@code reset} up,
+ * so that one response only says where the rate lies, and several close in on it. Nothing
+ * is assumed about the window, which is a day at some.
+ * <p>
+ * Not thread-safe: changed under the limiter's lock.
+ */
+final class AnnouncedRate {
+
+	private static final double SECOND = 1e9;
+
+	/** From so much of the limit on, even a rough bound says something. */
+	private static final double TELLING = 0.1;
+
+	/** Bounds further apart are rough. */
+	private static final double ROUGH = 1.5;
+
+	private Band band = Band.NONE;
+
+	private boolean moved;
+
+	/**
+	 * Takes a response in.
+	 * @param snapshot what it said, scaled to this process's share
+	 * @return whether the rate is known now
+	 */
+	boolean update(RateLimitSnapshot snapshot) {
+		double used = snapshot.limit() - snapshot.remaining();
+		double reset = snapshot.reset().toNanos() / SECOND;
+		this.moved = false;
+		if (used > 1 && reset > 0) {
+			double low = (used - 1) / reset;
+			double high = used / Math.max(reset - snapshot.resolution().toNanos() / SECOND, 1e-9);
+			boolean rough = high >= ROUGH * low;
+			if (!rough || used >= TELLING * snapshot.limit()) {
+				Band said = new Band(low, high);
+				this.moved = !said.meets(this.band);
+				this.band = said.meet(this.band);
+			}
+		}
+		return this.band.isKnown();
+	}
+
+	/**
+	 * The rate, in units a second.
+	 * @return the middle of the bounds, or the lower one where they are rough
+	 */
+	double perSecond() {
+		return (this.band.high() < ROUGH * this.band.low()) ? this.band.middle() : this.band.low();
+	}
+
+	/** Whether the last response does not fit what those before it said. */
+	boolean hasMoved() {
+		return this.moved;
+	}
+
+}

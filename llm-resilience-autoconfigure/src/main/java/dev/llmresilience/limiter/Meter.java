@@ -1,0 +1,444 @@
+package dev.llmresilience.limiter;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+import dev.llmresilience.RateLimitSnapshot;
+import dev.llmresilience.RateLimitSnapshot.Dimension;
+import dev.llmresilience.TokenUsage;
+import dev.llmresilience.limiter.PaceLearner.Reaction;
+import dev.llmresilience.limiter.PaceLearner.Sent;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One thing that the provider limits, calls or tokens of a kind: the bucket that calls
+ * take from, and what is known of the provider's.
+ * <p>
+ * {@link #take}, {@link #onSend} and {@link #onEnd} are lock-free; everything else is
+ * called under the limiter's lock.
+ */
+final class Meter {
+
+	private static final double SECOND = 1e9;
+
+	/** Calls that were not counted have ended after so long, in nanoseconds. */
+	private static final long UNCOUNTED = 60_000_000_000L;
+
+	private final Dimension dimension;
+
+	private final int index;
+
+	private final double share;
+
+	private final long margin;
+
+	private @Nullable Limit configured;
+
+	/** Learns the rate, or {@code null} at a fixed one. */
+	private final @Nullable PaceLearner learner;
+
+	/** What estimates are worth, or {@code null} where calls are counted. */
+	private final @Nullable TokenScale scale;
+
+	private final AnnouncedRate announced = new AnnouncedRate();
+
+	private final RecentCalls calls = new RecentCalls();
+
+	/** The cost of the counted calls that have not ended. */
+	private final AtomicLong inFlight = new AtomicLong();
+
+	/** {@code null} while every call passes. */
+	private volatile @Nullable Bucket bucket;
+
+	/**
+	 * Whether calls are numbered. At a configured rate that nothing contradicts they need
+	 * not be: all that were sent before the first rejection count as one moment.
+	 */
+	private volatile boolean counting;
+
+	private long countingSince;
+
+	/** When the request was sent whose response spoke last. */
+	private @Nullable Long heardOf;
+
+	/** Whether this is what the first in line waits for. */
+	private boolean holding;
+
+	/** When the pace last had a chance to grow. */
+	private long adjustedAt;
+
+	/**
+	 * Creates a meter whose bucket is full.
+	 * @param dimension what is limited
+	 * @param index its place in a permit, 0 for calls
+	 * @param configured the configured limit, or {@code null} for none
+	 * @param settings the limiter's settings
+	 * @param now the clock
+	 */
+	Meter(Dimension dimension, int index, @Nullable Limit configured, LimiterSettings settings, long now) {
+		Long tokens = settings.tokens().defaultTokens();
+		boolean adaptive = settings.mode() == LimiterMode.ADAPTIVE;
+		this.dimension = dimension;
+		this.index = index;
+		this.share = settings.share();
+		this.margin = settings.networkMargin().toNanos();
+		this.configured = configured;
+		this.scale = (dimension != Dimension.REQUESTS) ? new TokenScale((tokens != null) ? tokens : 0) : null;
+		this.learner = adaptive ? new PaceLearner(configured, unit(), this.margin, now) : null;
+		this.counting = (configured == null) ? adaptive && this.scale == null : this.scale != null;
+		this.countingSince = now - UNCOUNTED;
+		this.adjustedAt = now;
+		if (configured != null) {
+			this.bucket = new Bucket(configured.perSecond(), configured.capacity(), this.margin, now);
+		}
+	}
+
+	Dimension dimension() {
+		return this.dimension;
+	}
+
+	boolean isActive() {
+		return this.bucket != null;
+	}
+
+	boolean learns() {
+		return this.learner != null;
+	}
+
+	/** What a typical call costs. */
+	double typical() {
+		return unit();
+	}
+
+	private double unit() {
+		return (this.scale != null) ? this.scale.unit() : 1;
+	}
+
+	private double cost(Permit permit) {
+		return (this.scale != null) ? permit.tokens * this.scale.factor() : 1;
+	}
+
+	/** What stays in the bucket because estimates in flight are not settled yet. */
+	private double reserve() {
+		TokenScale scale = this.scale;
+		return (scale == null) ? 0
+				: 2 * Math.sqrt(scale.squaredError() * (1 + Math.max(0, this.inFlight.get()) / scale.unit()));
+	}
+
+	/**
+	 * Takes what a call costs.
+	 * @param permit the call
+	 * @param waited whether it has waited for its turn
+	 * @param now the clock
+	 * @return whether it may leave as far as this limit goes
+	 */
+	boolean take(Permit permit, boolean waited, long now) {
+		Bucket bucket = this.bucket;
+		if (bucket == null) {
+			permit.charge(this.index, 0);
+			return true;
+		}
+		double cost = cost(permit);
+		if (!bucket.take(cost, reserve(), waited && this.holding, now)) {
+			return false;
+		}
+		permit.charge(this.index, cost);
+		return true;
+	}
+
+	/**
+	 * Puts back what a call has taken with which no request was sent.
+	 * @param permit the call
+	 * @param pausedUntil the moment before which no call may leave
+	 * @param now the clock
+	 */
+	void putBack(Permit permit, long pausedUntil, long now) {
+		Bucket bucket = this.bucket;
+		double charged = permit.charged(this.index);
+		permit.charge(this.index, 0);
+		if (bucket != null && charged > 0) {
+			bucket.settle(charged, pausedUntil, now);
+		}
+	}
+
+	void onSend(Permit permit, long now) {
+		long number = 0;
+		if (this.counting) {
+			long cost = Math.round((this.scale != null) ? permit.charged(this.index) : 1);
+			number = this.calls.send(cost, now);
+			this.inFlight.addAndGet(cost);
+		}
+		permit.number(this.index, number);
+	}
+
+	/** The request of a call has ended. */
+	void onEnd(Permit permit) {
+		if (permit.number(this.index) > 0) {
+			this.inFlight.addAndGet(-Math.round((this.scale != null) ? permit.charged(this.index) : 1));
+		}
+	}
+
+	boolean answered(long sent, long now) {
+		Bucket bucket = this.bucket;
+		return bucket != null && bucket.answered(sent, now);
+	}
+
+	/**
+	 * Corrects what a call was charged by what it has used.
+	 * @param permit the call
+	 * @param usage its usage
+	 * @param pausedUntil the moment before which no call may leave
+	 * @param now the clock
+	 */
+	void settle(Permit permit, TokenUsage usage, long pausedUntil, long now) {
+		double used = switch (this.dimension) {
+			case REQUESTS -> 1;
+			case TOKENS -> usage.total();
+			case INPUT_TOKENS -> usage.input();
+			case OUTPUT_TOKENS -> usage.output();
+		};
+		if (this.scale == null) {
+			return;
+		}
+		this.scale.settle(permit.tokens, used);
+		correct(permit, used, pausedUntil, now);
+	}
+
+	/** A call turned out to use so much, for certain. */
+	private void correct(Permit permit, double used, long pausedUntil, long now) {
+		Bucket bucket = this.bucket;
+		if (bucket == null || permit.number(this.index) == 0) {
+			return;
+		}
+		double difference = used - permit.charged(this.index);
+		bucket.settle(-difference, pausedUntil, now);
+		if (this.learner != null) {
+			this.learner.unit(unit());
+			this.learner.settle(permit.number(this.index), difference);
+		}
+	}
+
+	/**
+	 * A call was rejected, or failed before it used anything, and not because of this
+	 * limit.
+	 */
+	void unused(Permit permit, long pausedUntil, long now) {
+		Bucket bucket = this.bucket;
+		double charged = permit.charged(this.index);
+		if (bucket == null || charged == 0) {
+			return;
+		}
+		bucket.settle(charged, pausedUntil, now);
+		if (this.learner != null && permit.number(this.index) > 0) {
+			this.learner.settle(permit.number(this.index), -charged);
+		}
+	}
+
+	/**
+	 * How full the bucket is.
+	 * @param now the clock
+	 * @return the share of its capacity, 1 where every call passes
+	 */
+	double fullness(long now) {
+		Bucket bucket = this.bucket;
+		return (bucket != null) ? bucket.level(now) / bucket.capacity() : 1;
+	}
+
+	double level(long now) {
+		Bucket bucket = this.bucket;
+		return (bucket != null) ? bucket.level(now) : Double.POSITIVE_INFINITY;
+	}
+
+	/**
+	 * Whether a call wants more than there can ever be.
+	 */
+	boolean isTooLarge(Permit permit) {
+		Bucket bucket = this.bucket;
+		boolean sized = this.learner == null || this.learner.isSized();
+		return this.dimension == Dimension.TOKENS && bucket != null && sized && permit.tokens > bucket.capacity();
+	}
+
+	/**
+	 * When a call could leave that has others before it.
+	 * @param permit the call
+	 * @param ahead those before it
+	 * @param now the clock
+	 * @return the moment; now, if it could leave already
+	 */
+	long freeAt(Permit permit, WaitingLine.Ahead ahead, long now) {
+		Bucket bucket = this.bucket;
+		if (bucket == null) {
+			return now;
+		}
+		double before = (this.scale != null) ? ahead.tokens() * this.scale.factor() : ahead.calls();
+		return bucket.freeAt(before, cost(permit), reserve(), now);
+	}
+
+	void holds(boolean holding) {
+		this.holding = holding;
+	}
+
+	/**
+	 * Lets the pace follow what is known by now.
+	 * @param idle whether nobody waits here or stays away after a rejection
+	 * @param now the clock
+	 */
+	void adjust(boolean idle, long now) {
+		PaceLearner learner = this.learner;
+		if (learner == null) {
+			return;
+		}
+		if (this.holding) {
+			learner.grow(now, this.adjustedAt);
+		}
+		else if (idle) {
+			learner.relax(now);
+		}
+		this.adjustedAt = now;
+		shape(now);
+	}
+
+	private void shape(long now) {
+		PaceLearner learner = this.learner;
+		Bucket bucket = this.bucket;
+		if (learner == null || learner.isTransparent()) {
+			this.bucket = (learner == null) ? bucket : null;
+		}
+		else if (bucket == null) {
+			this.bucket = new Bucket(learner.pace(), learner.capacity(), this.margin, now);
+		}
+		else {
+			bucket.reshape(learner.pace(), learner.capacity(), now);
+		}
+	}
+
+	/**
+	 * Learns from a rejection because of this limit.
+	 * @param permit the call
+	 * @param hintNanos what the provider said, or -1
+	 * @param silenceNanos the pause where it said nothing
+	 * @param now the clock
+	 * @return what to do
+	 */
+	Reaction rejected(Permit permit, long hintNanos, long silenceNanos, long now) {
+		PaceLearner learner = this.learner;
+		if (learner == null) {
+			throw new IllegalStateException("A fixed limit does not learn");
+		}
+		count(now);
+		long cost = Math.round((this.scale != null) ? permit.charged(this.index) : 1);
+		this.calls.reject(cost, permit.sent);
+		Sent sent = new Sent(permit.sent, permit.number(this.index), (double) cost);
+		Reaction reaction = learner.rejected(sent, hintNanos, silenceNanos, this.calls.peak(now), now);
+		shape(now);
+		Bucket bucket = this.bucket;
+		if (bucket != null) {
+			if (reaction.explained()) {
+				bucket.restart((double) cost, now);
+			}
+			else {
+				bucket.restartAt(learner.pausedUntil(), unit());
+			}
+		}
+		return reaction;
+	}
+
+	private void count(long now) {
+		if (!this.counting) {
+			this.counting = true;
+			this.countingSince = now;
+		}
+	}
+
+	void pause(long until) {
+		Bucket bucket = this.bucket;
+		if (bucket != null) {
+			bucket.pause(until);
+		}
+	}
+
+	/**
+	 * Follows what a response said about this limit.
+	 * @param snapshot what it said
+	 * @param sent when its request was sent
+	 * @param pausedUntil the moment before which no call may leave
+	 * @param now the clock
+	 */
+	void announce(RateLimitSnapshot snapshot, long sent, long pausedUntil, long now) {
+		if (this.heardOf != null && sent - this.heardOf < 0) {
+			return;
+		}
+		this.heardOf = sent;
+		count(now);
+		if (!this.announced.update(scaled(snapshot))) {
+			return;
+		}
+		double rate = this.announced.perSecond();
+		double remaining = snapshot.remaining() * this.share;
+		double capacity = snapshot.limit() * this.share;
+		boolean first = this.bucket == null;
+		Limit configured = this.configured;
+		if (this.learner != null) {
+			this.learner.announce(rate, capacity, this.announced.hasMoved());
+			shape(now);
+		}
+		else if (this.bucket != null && configured != null) {
+			this.bucket.reshape(Math.min(rate, configured.perSecond()), Math.min(capacity, configured.capacity()), now);
+		}
+		Bucket bucket = this.bucket;
+		if (bucket != null) {
+			// The call that was answered is in flight no more.
+			double own = Math.max(0, (double) this.inFlight.get() - unit());
+			boolean provesLeast = this.learner != null && pausedUntil - now <= 0
+					&& sent - this.countingSince >= UNCOUNTED;
+			double least = provesLeast ? remaining - own : Double.NEGATIVE_INFINITY;
+			double most = remaining + rate * (now - sent) / SECOND;
+			bucket.clamp(least, first ? Math.min(most, remaining) : most, now);
+		}
+	}
+
+	private RateLimitSnapshot scaled(RateLimitSnapshot snapshot) {
+		return (this.share == 1) ? snapshot : new RateLimitSnapshot(snapshot.dimension(), snapshot.limit() * this.share,
+				snapshot.remaining() * this.share, snapshot.reset(), snapshot.resolution());
+	}
+
+	/**
+	 * Sets the configured limit anew.
+	 * @param limit the limit
+	 * @param now the clock
+	 */
+	void configure(Limit limit, long now) {
+		this.configured = limit;
+		if (this.learner != null) {
+			this.learner.configure(limit);
+			shape(now);
+		}
+		else if (this.bucket != null) {
+			this.bucket.reshape(limit.perSecond(), limit.capacity(), now);
+		}
+		else {
+			this.bucket = new Bucket(limit.perSecond(), limit.capacity(), this.margin, now);
+		}
+	}
+
+	/**
+	 * The rate at present.
+	 * @return units a second, or {@code null} if every call passes
+	 */
+	@Nullable Double perSecond() {
+		Bucket bucket = this.bucket;
+		return (bucket != null) ? bucket.perSecond() : null;
+	}
+
+	/**
+	 * Lowers the level at the start.
+	 * @param level the share of the capacity that is there
+	 * @param now the clock
+	 */
+	void startAt(double level, long now) {
+		Bucket bucket = this.bucket;
+		if (bucket != null) {
+			bucket.clamp(0, level * bucket.capacity(), now);
+		}
+	}
+
+}

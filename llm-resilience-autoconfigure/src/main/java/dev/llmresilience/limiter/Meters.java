@@ -1,0 +1,275 @@
+package dev.llmresilience.limiter;
+
+import java.util.List;
+
+import dev.llmresilience.RateLimitSnapshot;
+import dev.llmresilience.RateLimitSnapshot.Dimension;
+import dev.llmresilience.TokenUsage;
+import dev.llmresilience.limiter.LimiterSettings.TokenLimits;
+import dev.llmresilience.limiter.WaitingLine.Ahead;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that the provider limits, and the places in flight. A call leaves when it has
+ * everything at once; what it could not use it puts back.
+ * <p>
+ * {@link #take}, {@link #putBack}, {@link #onSend} and {@link #onEnd} are lock-free;
+ * everything else that changes something is called under the limiter's lock.
+ */
+final class Meters {
+
+	private final LimiterSettings settings;
+
+	/** None where the limiter is off. */
+	private final Meter[] all;
+
+	private final Meter requests;
+
+	private final Places places;
+
+	/**
+	 * Creates meters with full buckets, or as full as the settings say.
+	 * @param settings the limiter's settings
+	 * @param now the clock
+	 * @throws IllegalArgumentException if a value is out of its range
+	 */
+	Meters(LimiterSettings settings, long now) {
+		TokenLimits tokens = settings.tokens();
+		boolean off = settings.mode() == LimiterMode.OFF;
+		Limit calls = off ? null : Limit.ofRequests(settings);
+		this.settings = settings;
+		this.requests = new Meter(Dimension.REQUESTS, 0, calls, settings, now);
+		this.all = off ? new Meter[0]
+				: new Meter[] { this.requests, meter(Dimension.TOKENS, 1, tokens.perMinute(), now),
+						meter(Dimension.INPUT_TOKENS, 2, tokens.inputPerMinute(), now),
+						meter(Dimension.OUTPUT_TOKENS, 3, tokens.outputPerMinute(), now) };
+		this.places = new Places(off ? null : settings.maxConcurrentCalls());
+		Double level = settings.initialLevel();
+		if (level != null) {
+			double part = (calls != null) ? Math.min(1, level / calls.capacity()) : Math.min(1, level);
+			for (Meter meter : this.all) {
+				meter.startAt(part, now);
+			}
+		}
+	}
+
+	private Meter meter(Dimension dimension, int index, @Nullable Double perMinute, long now) {
+		return new Meter(dimension, index, Limit.ofTokens(perMinute, this.settings), this.settings, now);
+	}
+
+	private Meter of(Dimension dimension) {
+		for (Meter meter : this.all) {
+			if (meter.dimension() == dimension) {
+				return meter;
+			}
+		}
+		return this.requests;
+	}
+
+	Meter requests() {
+		return this.requests;
+	}
+
+	Places places() {
+		return this.places;
+	}
+
+	boolean areOff() {
+		return this.all.length == 0;
+	}
+
+	boolean pace() {
+		for (Meter meter : this.all) {
+			if (meter.learns() || meter.isActive()) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	boolean countTokens() {
+		for (int i = 1; i < this.all.length; i++) {
+			if (this.all[i].isActive()) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
+	 * Takes what a call needs, or nothing.
+	 * @param permit the call
+	 * @param waited whether it has waited for its turn
+	 * @param now the clock
+	 * @return whether it may leave
+	 */
+	boolean take(Permit permit, boolean waited, long now) {
+		if (permit.tokens == 0 && countTokens()) {
+			Long tokens = this.settings.tokens().defaultTokens();
+			permit.tokens = (tokens != null) ? tokens : of(Dimension.TOKENS).typical();
+		}
+		for (int i = 0; i < this.all.length; i++) {
+			if (!this.all[i].take(permit, waited, now)) {
+				putBack(permit, i, now, now);
+				return false;
+			}
+		}
+		// Last, so that a place is only ever held by a call that leaves, whose end wakes
+		// those who wait for it.
+		if (!this.places.take(permit)) {
+			putBack(permit, this.all.length, now, now);
+			return false;
+		}
+		return true;
+	}
+
+	private void putBack(Permit permit, int meters, long pausedUntil, long now) {
+		for (int i = 0; i < meters; i++) {
+			this.all[i].putBack(permit, pausedUntil, now);
+		}
+	}
+
+	/**
+	 * Puts back what a call has taken with which no request was sent.
+	 * @param permit the call
+	 * @param pausedUntil the moment before which no call may leave
+	 * @param now the clock
+	 */
+	void putBack(Permit permit, long pausedUntil, long now) {
+		putBack(permit, this.all.length, pausedUntil, now);
+		this.places.giveBack(permit);
+	}
+
+	void onSend(Permit permit, long now) {
+		for (Meter meter : this.all) {
+			meter.onSend(permit, now);
+		}
+	}
+
+	/**
+	 * The request of a call is over, and so is its place in flight.
+	 * @param permit the call
+	 * @return whether it had a place that is free now
+	 */
+	boolean onEnd(Permit permit) {
+		for (Meter meter : this.all) {
+			meter.onEnd(permit);
+		}
+		return this.places.giveBack(permit);
+	}
+
+	boolean answered(long sent, long now) {
+		boolean sooner = false;
+		for (Meter meter : this.all) {
+			sooner |= meter.answered(sent, now);
+		}
+		return sooner;
+	}
+
+	void settle(Permit permit, TokenUsage usage, long pausedUntil, long now) {
+		for (Meter meter : this.all) {
+			meter.settle(permit, usage, pausedUntil, now);
+		}
+	}
+
+	/**
+	 * A call was rejected, or failed, before it used anything.
+	 * @param permit the call
+	 * @param scarce what it was rejected for, which has learnt of it already
+	 * @param pausedUntil the moment before which no call may leave
+	 * @param now the clock
+	 */
+	void unused(Permit permit, Meter scarce, long pausedUntil, long now) {
+		for (Meter meter : this.all) {
+			if (meter != scarce) {
+				meter.unused(permit, pausedUntil, now);
+			}
+		}
+	}
+
+	boolean isTooLarge(Permit permit) {
+		for (Meter meter : this.all) {
+			if (meter.isTooLarge(permit)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
+	 * When a call could leave as far as rates go.
+	 * @param permit the call
+	 * @param ahead those before it
+	 * @param now the clock
+	 * @return the moment; now, if it could leave already
+	 */
+	long freeAt(Permit permit, Ahead ahead, long now) {
+		long latest = now;
+		for (Meter meter : this.all) {
+			long free = meter.freeAt(permit, ahead, now);
+			latest = (free - latest > 0) ? free : latest;
+		}
+		return latest;
+	}
+
+	/**
+	 * Notes what the first in line waits for, which is the only pace that may grow.
+	 * @param permit the first in line
+	 * @param at when it could leave
+	 * @param now the clock
+	 */
+	void holding(Permit permit, long at, long now) {
+		for (Meter meter : this.all) {
+			meter.holds(at - now > 0 && meter.freeAt(permit, Ahead.NOBODY, now) == at);
+		}
+	}
+
+	void holdingNobody() {
+		for (Meter meter : this.all) {
+			meter.holds(false);
+		}
+	}
+
+	/**
+	 * Lets the paces follow what is known by now.
+	 * @param idle whether nobody waits or stays away after a rejection
+	 * @param now the clock
+	 */
+	void adjust(boolean idle, long now) {
+		for (Meter meter : this.all) {
+			meter.adjust(idle, now);
+		}
+	}
+
+	/**
+	 * Guesses what a call was rejected for: what its response says is used up, or else
+	 * what there was least of.
+	 * @param limits what the response said
+	 * @param now the clock
+	 * @return the meter
+	 */
+	Meter scarcest(List<RateLimitSnapshot> limits, long now) {
+		Meter scarcest = this.requests;
+		double least = scarcest.fullness(now);
+		for (Meter meter : this.all) {
+			double fullness = meter.fullness(now);
+			if (meter.isActive() && fullness < least) {
+				scarcest = meter;
+				least = fullness;
+			}
+		}
+		for (RateLimitSnapshot snapshot : limits) {
+			if (snapshot.remaining() < 1) {
+				scarcest = of(snapshot.dimension());
+			}
+		}
+		return scarcest;
+	}
+
+	void follow(long sent, List<RateLimitSnapshot> limits, long pausedUntil, long now) {
+		for (RateLimitSnapshot snapshot : limits) {
+			of(snapshot.dimension()).announce(snapshot, sent, pausedUntil, now);
+		}
+	}
+
+}

@@ -1,0 +1,70 @@
+package dev.llmresilience.limiter;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The calls in flight, and how many there may be. Lock-free. Invariant: a permit whose
+ * {@code place} is set counts exactly once, and never more are counted than there are
+ * places.
+ */
+final class Places {
+
+	private final int most;
+
+	private final AtomicInteger taken = new AtomicInteger();
+
+	/**
+	 * Creates the places.
+	 * @param most how many there are, or {@code null} for no limit
+	 */
+	Places(@Nullable Integer most) {
+		this.most = (most != null) ? most : Integer.MAX_VALUE;
+		if (this.most < 1) {
+			throw new IllegalArgumentException("A limiter needs max-concurrent-calls >= 1, not " + most);
+		}
+	}
+
+	boolean areLimited() {
+		return this.most != Integer.MAX_VALUE;
+	}
+
+	boolean take(Permit permit) {
+		if (!areLimited() || permit.hasPlace()) {
+			return true;
+		}
+		int taken = this.taken.get();
+		while (taken < this.most) {
+			if (this.taken.compareAndSet(taken, taken + 1)) {
+				permit.place = true;
+				return true;
+			}
+			taken = this.taken.get();
+		}
+		return false;
+	}
+
+	/**
+	 * Gives a place back.
+	 * @param permit the permit
+	 * @return whether it had one of its own
+	 */
+	boolean giveBack(Permit permit) {
+		if (!permit.place) {
+			return false;
+		}
+		permit.place = false;
+		this.taken.decrementAndGet();
+		return true;
+	}
+
+	boolean areFull() {
+		return this.taken.get() >= this.most;
+	}
+
+	int taken() {
+		return this.taken.get();
+	}
+
+}

@@ -1,6 +1,7 @@
 package dev.llmresilience.limiter;
 
 import dev.llmresilience.RateLimitSnapshot;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rate that follows from what responses say about a limit: what has been used of it
@@ -24,12 +25,30 @@ final class AnnouncedRate {
 
 	private boolean moved;
 
+	private final double share;
+
+	/** When the request was sent whose response spoke last. */
+	private @Nullable Long heardOf;
+
+	/**
+	 * Creates a rate that nobody has announced yet.
+	 * @param share the part of it that is for this process
+	 */
+	AnnouncedRate(double share) {
+		this.share = share;
+	}
+
 	/**
 	 * Takes a response in.
-	 * @param snapshot what it said, scaled to this process's share
-	 * @return whether the rate is known now
+	 * @param snapshot what it said
+	 * @param sent when its request was sent
+	 * @return whether the rate is known, and this response is not older than what is held
 	 */
-	boolean update(RateLimitSnapshot snapshot) {
+	boolean update(RateLimitSnapshot snapshot, long sent) {
+		if (this.heardOf != null && sent - this.heardOf < 0) {
+			return false;
+		}
+		this.heardOf = sent;
 		double used = snapshot.limit() - snapshot.remaining();
 		double reset = snapshot.reset().toNanos() / SECOND;
 		this.moved = false;
@@ -47,11 +66,11 @@ final class AnnouncedRate {
 	}
 
 	/**
-	 * The rate, in units a second.
+	 * The rate of this process, in units a second.
 	 * @return the middle of the bounds, or the lower one where they are rough
 	 */
 	double perSecond() {
-		return (this.band.high() < ROUGH * this.band.low()) ? this.band.middle() : this.band.low();
+		return this.share * ((this.band.high() < ROUGH * this.band.low()) ? this.band.middle() : this.band.low());
 	}
 
 	/** Whether the last response does not fit what those before it said. */

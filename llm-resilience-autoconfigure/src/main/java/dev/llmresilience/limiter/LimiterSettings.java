@@ -2,6 +2,7 @@ package dev.llmresilience.limiter;
 
 import java.time.Duration;
 
+import dev.llmresilience.limiter.Ticket.State;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +33,32 @@ public record LimiterSettings(LimiterMode mode, @Nullable Double requestsPerMinu
 	/** The built-in values: no rate until one has been learnt. */
 	public static final LimiterSettings DEFAULTS = new LimiterSettings(LimiterMode.ADAPTIVE, null, null, 1, null,
 			TokenLimits.NONE, null, null, null, Duration.ofMillis(50));
+
+	/**
+	 * Whether a wait is allowed.
+	 * @param needed the wait, in nanoseconds
+	 * @param left the time that the call has left, in nanoseconds
+	 * @param waiting how many wait already
+	 * @return why not, or {@link State#WAITING}
+	 */
+	State refusal(long needed, long left, int waiting) {
+		if (this.maxWaiting != null && waiting >= this.maxWaiting) {
+			return State.REFUSED_MAX_WAITING;
+		}
+		if (this.maxWait != null && needed > this.maxWait.toNanos()) {
+			return State.REFUSED_MAX_WAIT;
+		}
+		return (needed > left) ? State.REFUSED_DEADLINE : State.WAITING;
+	}
+
+	/**
+	 * How long a call may wait.
+	 * @param left the time that it has left, in nanoseconds
+	 * @return nanoseconds
+	 */
+	long patience(long left) {
+		return (this.maxWait != null) ? Math.min(this.maxWait.toNanos(), left) : left;
+	}
 
 	/**
 	 * Returns a copy of another mode.

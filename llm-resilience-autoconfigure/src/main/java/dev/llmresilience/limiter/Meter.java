@@ -39,7 +39,7 @@ final class Meter {
 	/** What estimates are worth, or {@code null} where calls are counted. */
 	private final @Nullable TokenScale scale;
 
-	private final AnnouncedRate announced = new AnnouncedRate();
+	private final AnnouncedRate announced;
 
 	private final RecentCalls calls = new RecentCalls();
 
@@ -56,9 +56,6 @@ final class Meter {
 	private volatile boolean counting;
 
 	private long countingSince;
-
-	/** When the request was sent whose response spoke last. */
-	private @Nullable Long heardOf;
 
 	/** Whether this is what the first in line waits for. */
 	private boolean holding;
@@ -82,6 +79,7 @@ final class Meter {
 		this.share = settings.share();
 		this.margin = settings.networkMargin().toNanos();
 		this.configured = configured;
+		this.announced = new AnnouncedRate(this.share);
 		this.scale = (dimension != Dimension.REQUESTS) ? new TokenScale((tokens != null) ? tokens : 0) : null;
 		this.learner = adaptive ? new PaceLearner(configured, unit(), this.margin, now) : null;
 		this.counting = (configured == null) ? adaptive && this.scale == null : this.scale != null;
@@ -364,12 +362,8 @@ final class Meter {
 	 * @param now the clock
 	 */
 	void announce(RateLimitSnapshot snapshot, long sent, long pausedUntil, long now) {
-		if (this.heardOf != null && sent - this.heardOf < 0) {
-			return;
-		}
-		this.heardOf = sent;
 		count(now);
-		if (!this.announced.update(scaled(snapshot))) {
+		if (!this.announced.update(snapshot, sent)) {
 			return;
 		}
 		double rate = this.announced.perSecond();
@@ -394,11 +388,6 @@ final class Meter {
 			double most = remaining + rate * (now - sent) / SECOND;
 			bucket.clamp(least, first ? Math.min(most, remaining) : most, now);
 		}
-	}
-
-	private RateLimitSnapshot scaled(RateLimitSnapshot snapshot) {
-		return (this.share == 1) ? snapshot : new RateLimitSnapshot(snapshot.dimension(), snapshot.limit() * this.share,
-				snapshot.remaining() * this.share, snapshot.reset(), snapshot.resolution());
 	}
 
 	/**

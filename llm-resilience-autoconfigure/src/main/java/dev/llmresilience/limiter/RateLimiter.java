@@ -1,6 +1,5 @@
 package dev.llmresilience.limiter;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
@@ -12,7 +11,6 @@ import dev.llmresilience.limiter.PaceLearner.Reaction;
 import dev.llmresilience.limiter.Ticket.State;
 import dev.llmresilience.limiter.WaitingLine.Ahead;
 import dev.llmresilience.time.TimeSource;
-import dev.llmresilience.time.TimeSource.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,9 +43,7 @@ public final class RateLimiter {
 
 	private final WaitingLine line = new WaitingLine();
 
-	private @Nullable Timer timer;
-
-	private long timerAt;
+	private final Alarm alarm;
 
 	private volatile long pausedUntil;
 
@@ -65,6 +61,7 @@ public final class RateLimiter {
 	public RateLimiter(LimiterSettings settings, TimeSource time) {
 		this.settings = settings;
 		this.time = time;
+		this.alarm = new Alarm(time, this::onAlarm);
 		long now = time.nanoTime();
 		this.pausedUntil = now;
 		this.meters = new Meters(settings, now);
@@ -153,8 +150,8 @@ public final class RateLimiter {
 				return new Ticket(State.GRANTED, permit, retry, 0, 0, listener);
 			}
 			long needed = this.meters.freeAt(permit, this.line.ahead(permit, retry), now) - now;
-			State state = refusal(now, needed, deadline);
-			Ticket ticket = new Ticket(state, permit, retry, needed, patience(now, deadline), listener);
+			State state = this.settings.refusal(needed, deadline - now, this.line.length());
+			Ticket ticket = new Ticket(state, permit, retry, needed, this.settings.patience(deadline - now), listener);
 			if (state == State.WAITING) {
 				this.line.add(ticket);
 				arm();
@@ -164,23 +161,6 @@ public final class RateLimiter {
 		finally {
 			this.lock.unlock();
 		}
-	}
-
-	private long patience(long now, long deadline) {
-		Duration maxWait = this.settings.maxWait();
-		return (maxWait != null) ? Math.min(maxWait.toNanos(), deadline - now) : deadline - now;
-	}
-
-	private State refusal(long now, long needed, long deadline) {
-		Integer maxWaiting = this.settings.maxWaiting();
-		if (maxWaiting != null && this.line.length() >= maxWaiting) {
-			return State.REFUSED_MAX_WAITING;
-		}
-		Duration maxWait = this.settings.maxWait();
-		if (maxWait != null && needed > maxWait.toNanos()) {
-			return State.REFUSED_MAX_WAIT;
-		}
-		return (now + needed - deadline > 0) ? State.REFUSED_DEADLINE : State.WAITING;
 	}
 
 	/**
@@ -441,22 +421,18 @@ public final class RateLimiter {
 			timed = at - now > 0 || !this.meters.places().areFull();
 			this.meters.holding(next.permit(), at, now);
 		}
-		Timer running = this.timer;
-		if (running != null && (!timed || at != this.timerAt)) {
-			running.cancel();
-			running = null;
+		if (timed) {
+			this.alarm.set(at, now);
 		}
-		if (running == null && timed) {
-			this.timerAt = at;
-			running = this.time.schedule(at - now, this::onTimer);
+		else {
+			this.alarm.clear();
 		}
-		this.timer = running;
 	}
 
-	private void onTimer() {
+	private void onAlarm() {
 		this.lock.lock();
 		try {
-			this.timer = null;
+			this.alarm.gone();
 		}
 		finally {
 			this.lock.unlock();

@@ -5,15 +5,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 import dev.llmresilience.Priority;
+import dev.llmresilience.RateLimitSnapshot;
+import dev.llmresilience.RateLimitSnapshot.Dimension;
+import dev.llmresilience.TokenUsage;
 import dev.llmresilience.limiter.Ticket.State;
 import dev.llmresilience.test.VirtualTime;
 
 /**
  * Callers, limiters and one provider with a network between them, as events of virtual
- * time: no threads, and the same seed gives the same run. The provider is a bucket that
- * deducts at arrival and answers a rejection with a whole-second Retry-After.
+ * time: no threads, and the same seed gives the same run. The provider has buckets that
+ * deduct the actual cost at arrival, and answers a rejection with a whole-second
+ * Retry-After unless told otherwise.
  */
 final class World {
+
+	static final double AT_ONCE = Double.POSITIVE_INFINITY;
 
 	private static final double SECOND = 1e9;
 
@@ -25,13 +31,7 @@ final class World {
 
 	final List<Call> calls = new ArrayList<>();
 
-	private final double capacity;
-
-	private double rate;
-
-	private double level;
-
-	private double last;
+	private final List<Supply> supplies = new ArrayList<>();
 
 	int rejections;
 
@@ -39,23 +39,59 @@ final class World {
 
 	private double strayAt = Double.POSITIVE_INFINITY;
 
-	World(long seed, double capacity, double rate) {
+	private double longestDelay = 0.1;
+
+	private double longestService;
+
+	private double headerUnit;
+
+	private Hint hint = Hint.WHOLE_SECONDS;
+
+	World(long seed) {
 		this.time = new VirtualTime(seed);
-		this.capacity = capacity;
-		this.level = capacity;
-		this.rate = rate;
+	}
+
+	World(long seed, double capacity, double rate) {
+		this(seed);
+		limit(Dimension.REQUESTS, capacity, rate);
+	}
+
+	/** The provider limits something, from a full bucket. */
+	Supply limit(Dimension dimension, double capacity, double rate) {
+		Supply supply = new Supply(dimension, capacity, rate);
+		this.supplies.add(supply);
+		return supply;
+	}
+
+	/** Network delay each way from none to the longest, and the time of an answer. */
+	World network(double longestDelay, double longestService) {
+		this.longestDelay = longestDelay;
+		this.longestService = longestService;
+		return this;
+	}
+
+	/** Rate headers on every response, their reset rounded up to a unit of seconds. */
+	World headers(double unit) {
+		this.headerUnit = unit;
+		return this;
+	}
+
+	World hint(Hint hint) {
+		this.hint = hint;
+		return this;
 	}
 
 	RateLimiter limiter(double perSecond) {
-		LimiterSettings settings = LimiterSettings.DEFAULTS.withMode(LimiterMode.ADAPTIVE);
-		return new RateLimiter((perSecond > 0) ? settings.withRate(perSecond * 60, null) : settings, this.time);
+		return limiter(
+				(perSecond > 0) ? LimiterSettings.DEFAULTS.withRate(perSecond * 60, null) : LimiterSettings.DEFAULTS);
+	}
+
+	RateLimiter limiter(LimiterSettings settings) {
+		return new RateLimiter(settings, this.time);
 	}
 
 	void rateFrom(double at, double rate) {
-		at(at, () -> {
-			refill();
-			this.rate = rate;
-		});
+		at(at, () -> this.supplies.get(0).change(rate));
 	}
 
 	void stray(double at) {
@@ -66,7 +102,7 @@ final class World {
 	void other(double perSecond, double from, double to) {
 		for (double t = from; t < to; t += 1 / perSecond) {
 			at(t + this.time.random() / perSecond, () -> {
-				if (serves()) {
+				if (serves(0)) {
 					this.taken++;
 				}
 			});
@@ -80,10 +116,16 @@ final class World {
 		}
 	}
 
-	void call(RateLimiter limiter, double at) {
-		Call call = new Call(limiter, at);
+	Call call(RateLimiter limiter, double at) {
+		return call(limiter, at, Priority.NORMAL, 0, 0);
+	}
+
+	/** A call that is estimated to use some tokens and will use others. */
+	Call call(RateLimiter limiter, double at, Priority priority, long estimate, long tokens) {
+		Call call = new Call(limiter, at, priority, estimate, tokens);
 		this.calls.add(call);
 		at(at, () -> acquire(call, false));
+		return call;
 	}
 
 	void run(double seconds) {
@@ -98,6 +140,10 @@ final class World {
 		return this.calls.stream().mapToDouble((call) -> call.done).max().orElse(0);
 	}
 
+	double lastAccepted() {
+		return this.accepted.isEmpty() ? 0 : this.accepted.get(this.accepted.size() - 1);
+	}
+
 	long lost() {
 		return this.calls.stream().filter((call) -> call.done == Double.POSITIVE_INFINITY).count();
 	}
@@ -106,7 +152,7 @@ final class World {
 		return 100.0 * this.rejections / this.sends.size();
 	}
 
-	private void at(double seconds, Runnable task) {
+	void at(double seconds, Runnable task) {
 		this.time.schedule((long) (seconds * SECOND) - this.time.nanoTime(), task);
 	}
 
@@ -129,25 +175,33 @@ final class World {
 		if (call.left == Double.POSITIVE_INFINITY) {
 			call.left = now();
 		}
-		at(now() + delay(), () -> {
-			boolean served = serves();
-			double seconds = Math.max(1, Math.ceil((1 - this.level) / this.rate - 1e-9));
-			long hint = (long) (seconds * SECOND);
-			if (served) {
-				this.accepted.add(now());
-			}
-			at(now() + delay(), () -> answer(call, served, hint));
-		});
+		at(now() + delay(), () -> arrive(call));
 	}
 
-	private void answer(Call call, boolean served, long hint) {
+	private void arrive(Call call) {
+		boolean served = serves(call.tokens);
+		long wait = served ? 0 : hintFor(call.tokens);
+		List<RateLimitSnapshot> limits = this.supplies.stream()
+			.filter((supply) -> this.headerUnit > 0)
+			.map((supply) -> supply.snapshot(this.headerUnit))
+			.toList();
 		if (served) {
-			call.limiter.onSuccess(call.permit, null);
+			this.accepted.add(now());
+			call.served = now();
+		}
+		double service = served ? this.longestService * this.time.random() : 0;
+		at(now() + service + delay(), () -> answer(call, served, wait, limits));
+	}
+
+	private void answer(Call call, boolean served, long hint, List<RateLimitSnapshot> limits) {
+		call.limiter.onLimits(call.permit.sent(), limits);
+		if (served) {
+			call.limiter.onSuccess(call.permit, (call.tokens > 0) ? new TokenUsage(call.tokens, 0) : null);
 			call.done = now();
 			return;
 		}
 		this.rejections++;
-		long wait = call.limiter.onRejected(call.permit, hint, List.of());
+		long wait = call.limiter.onRejected(call.permit, hint, limits);
 		this.time.schedule(wait, () -> {
 			call.limiter.back(call.permit);
 			acquire(call, true);
@@ -155,25 +209,103 @@ final class World {
 	}
 
 	private double delay() {
-		return this.time.random() * 0.1;
+		return this.time.random() * this.longestDelay;
 	}
 
-	private void refill() {
-		this.level = Math.min(this.capacity, this.level + this.rate * (now() - this.last));
-		this.last = now();
-	}
-
-	private boolean serves() {
-		refill();
+	private boolean serves(long tokens) {
 		if (now() >= this.strayAt) {
 			this.strayAt = Double.POSITIVE_INFINITY;
 			return false;
 		}
-		if (this.level < 1 - 1e-9) {
+		if (!this.supplies.stream().allMatch((supply) -> supply.has(tokens))) {
 			return false;
 		}
-		this.level--;
+		this.supplies.forEach((supply) -> supply.take(tokens));
 		return true;
+	}
+
+	private long hintFor(long tokens) {
+		double seconds = this.supplies.stream().mapToDouble((supply) -> supply.secondsFor(tokens)).max().orElse(0);
+		return switch (this.hint) {
+			case WHOLE_SECONDS -> (long) (Math.max(1, Math.ceil(seconds - 1e-9)) * SECOND);
+			case EXACT -> (long) (seconds * SECOND);
+			case NONE -> -1;
+		};
+	}
+
+	enum Hint {
+
+		WHOLE_SECONDS, EXACT, NONE
+
+	}
+
+	/** What the provider has of something. */
+	final class Supply {
+
+		private final Dimension dimension;
+
+		private final double capacity;
+
+		private double rate;
+
+		private double level;
+
+		private double last;
+
+		/** All that it could have served. */
+		private double could;
+
+		double served;
+
+		Supply(Dimension dimension, double capacity, double rate) {
+			this.dimension = dimension;
+			this.capacity = capacity;
+			this.rate = rate;
+			this.level = capacity;
+			this.could = capacity;
+		}
+
+		void change(double rate) {
+			refill();
+			this.rate = rate;
+		}
+
+		private void refill() {
+			double came = this.rate * (now() - this.last);
+			this.could += came;
+			this.level = Math.min(this.capacity, this.level + came);
+			this.last = now();
+		}
+
+		private double cost(long tokens) {
+			return (this.dimension == Dimension.REQUESTS) ? 1 : tokens;
+		}
+
+		private boolean has(long tokens) {
+			refill();
+			return this.level >= cost(tokens) - 1e-9;
+		}
+
+		private void take(long tokens) {
+			this.level -= cost(tokens);
+			this.served += cost(tokens);
+		}
+
+		private double secondsFor(long tokens) {
+			return Math.max(0, cost(tokens) - this.level) / this.rate;
+		}
+
+		RateLimitSnapshot snapshot(double unit) {
+			double reset = Math.ceil((this.capacity - this.level) / this.rate / unit) * unit;
+			return new RateLimitSnapshot(this.dimension, this.capacity, Math.floor(this.level),
+					Duration.ofNanos((long) (reset * SECOND)), Duration.ofNanos((long) (unit * SECOND)));
+		}
+
+		/** How much of what it could have served until its last call it has served. */
+		double usedPercent() {
+			return 100 * this.served / this.could;
+		}
+
 	}
 
 	static final class Call {
@@ -184,14 +316,19 @@ final class World {
 
 		final Permit permit;
 
+		final long tokens;
+
 		double left = Double.POSITIVE_INFINITY;
+
+		double served = Double.POSITIVE_INFINITY;
 
 		double done = Double.POSITIVE_INFINITY;
 
-		Call(RateLimiter limiter, double born) {
+		Call(RateLimiter limiter, double born, Priority priority, long estimate, long tokens) {
 			this.limiter = limiter;
 			this.born = born;
-			this.permit = new Permit(limiter, Priority.NORMAL, 0, false, (long) (born * SECOND));
+			this.tokens = tokens;
+			this.permit = new Permit(limiter, priority, estimate, false, (long) (born * SECOND));
 		}
 
 	}

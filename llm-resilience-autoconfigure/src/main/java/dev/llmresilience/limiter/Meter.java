@@ -18,8 +18,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Meter {
 
-	private static final double SECOND = 1e9;
-
 	/** Calls that were not counted have ended after so long, in nanoseconds. */
 	private static final long UNCOUNTED = 60_000_000_000L;
 
@@ -27,27 +25,15 @@ final class Meter {
 
 	private final int index;
 
-	private final double share;
-
-	private final long margin;
-
-	private @Nullable Limit configured;
-
-	/** Learns the rate, or {@code null} at a fixed one. */
-	private final @Nullable PaceLearner learner;
+	private final Pace pace;
 
 	/** What estimates are worth, or {@code null} where calls are counted. */
 	private final @Nullable TokenScale scale;
-
-	private final AnnouncedRate announced;
 
 	private final RecentCalls calls = new RecentCalls();
 
 	/** The cost of the counted calls that have not ended. */
 	private final AtomicLong inFlight = new AtomicLong();
-
-	/** {@code null} while every call passes. */
-	private volatile @Nullable Bucket bucket;
 
 	/**
 	 * Whether calls are numbered. At a configured rate that nothing contradicts they need
@@ -60,9 +46,6 @@ final class Meter {
 	/** Whether this is what the first in line waits for. */
 	private boolean holding;
 
-	/** When the pace last had a chance to grow. */
-	private long adjustedAt;
-
 	/**
 	 * Creates a meter whose bucket is full.
 	 * @param dimension what is limited
@@ -73,21 +56,12 @@ final class Meter {
 	 */
 	Meter(Dimension dimension, int index, @Nullable Limit configured, LimiterSettings settings, long now) {
 		Long tokens = settings.tokens().defaultTokens();
-		boolean adaptive = settings.mode() == LimiterMode.ADAPTIVE;
 		this.dimension = dimension;
 		this.index = index;
-		this.share = settings.share();
-		this.margin = settings.networkMargin().toNanos();
-		this.configured = configured;
-		this.announced = new AnnouncedRate(this.share);
 		this.scale = (dimension != Dimension.REQUESTS) ? new TokenScale((tokens != null) ? tokens : 0) : null;
-		this.learner = adaptive ? new PaceLearner(configured, unit(), this.margin, now) : null;
-		this.counting = (configured == null) ? adaptive && this.scale == null : this.scale != null;
+		this.pace = new Pace(configured, settings, typical(), now);
+		this.counting = (configured == null) ? this.pace.learns() && this.scale == null : this.scale != null;
 		this.countingSince = now - UNCOUNTED;
-		this.adjustedAt = now;
-		if (configured != null) {
-			this.bucket = new Bucket(configured.perSecond(), configured.capacity(), this.margin, now);
-		}
 	}
 
 	Dimension dimension() {
@@ -95,19 +69,15 @@ final class Meter {
 	}
 
 	boolean isActive() {
-		return this.bucket != null;
+		return this.pace.bucket() != null;
 	}
 
 	boolean learns() {
-		return this.learner != null;
+		return this.pace.learns();
 	}
 
 	/** What a typical call costs. */
 	double typical() {
-		return unit();
-	}
-
-	private double unit() {
 		return (this.scale != null) ? this.scale.unit() : 1;
 	}
 
@@ -130,7 +100,7 @@ final class Meter {
 	 * @return whether it may leave as far as this limit goes
 	 */
 	boolean take(Permit permit, boolean waited, long now) {
-		Bucket bucket = this.bucket;
+		Bucket bucket = this.pace.bucket();
 		if (bucket == null) {
 			permit.charge(this.index, 0);
 			return true;
@@ -150,7 +120,7 @@ final class Meter {
 	 * @param now the clock
 	 */
 	void putBack(Permit permit, long pausedUntil, long now) {
-		Bucket bucket = this.bucket;
+		Bucket bucket = this.pace.bucket();
 		double charged = permit.charged(this.index);
 		permit.charge(this.index, 0);
 		if (bucket != null && charged > 0) {
@@ -176,7 +146,7 @@ final class Meter {
 	}
 
 	boolean answered(long sent, long now) {
-		Bucket bucket = this.bucket;
+		Bucket bucket = this.pace.bucket();
 		return bucket != null && bucket.answered(sent, now);
 	}
 
@@ -203,16 +173,13 @@ final class Meter {
 
 	/** A call turned out to use so much, for certain. */
 	private void correct(Permit permit, double used, long pausedUntil, long now) {
-		Bucket bucket = this.bucket;
+		Bucket bucket = this.pace.bucket();
 		if (bucket == null || permit.number(this.index) == 0) {
 			return;
 		}
 		double difference = used - permit.charged(this.index);
 		bucket.settle(-difference, pausedUntil, now);
-		if (this.learner != null) {
-			this.learner.unit(unit());
-			this.learner.settle(permit.number(this.index), difference);
-		}
+		this.pace.settle(permit.number(this.index), difference, typical());
 	}
 
 	/**
@@ -220,15 +187,13 @@ final class Meter {
 	 * limit.
 	 */
 	void unused(Permit permit, long pausedUntil, long now) {
-		Bucket bucket = this.bucket;
+		Bucket bucket = this.pace.bucket();
 		double charged = permit.charged(this.index);
 		if (bucket == null || charged == 0) {
 			return;
 		}
 		bucket.settle(charged, pausedUntil, now);
-		if (this.learner != null && permit.number(this.index) > 0) {
-			this.learner.settle(permit.number(this.index), -charged);
-		}
+		this.pace.settle(permit.number(this.index), -charged, typical());
 	}
 
 	/**
@@ -237,12 +202,12 @@ final class Meter {
 	 * @return the share of its capacity, 1 where every call passes
 	 */
 	double fullness(long now) {
-		Bucket bucket = this.bucket;
+		Bucket bucket = this.pace.bucket();
 		return (bucket != null) ? bucket.level(now) / bucket.capacity() : 1;
 	}
 
 	double level(long now) {
-		Bucket bucket = this.bucket;
+		Bucket bucket = this.pace.bucket();
 		return (bucket != null) ? bucket.level(now) : Double.POSITIVE_INFINITY;
 	}
 
@@ -250,9 +215,9 @@ final class Meter {
 	 * Whether a call wants more than there can ever be.
 	 */
 	boolean isTooLarge(Permit permit) {
-		Bucket bucket = this.bucket;
-		boolean sized = this.learner == null || this.learner.isSized();
-		return this.dimension == Dimension.TOKENS && bucket != null && sized && permit.tokens > bucket.capacity();
+		Bucket bucket = this.pace.bucket();
+		return this.dimension == Dimension.TOKENS && bucket != null && this.pace.isSized()
+				&& permit.tokens > bucket.capacity();
 	}
 
 	/**
@@ -263,7 +228,7 @@ final class Meter {
 	 * @return the moment; now, if it could leave already
 	 */
 	long freeAt(Permit permit, WaitingLine.Ahead ahead, long now) {
-		Bucket bucket = this.bucket;
+		Bucket bucket = this.pace.bucket();
 		if (bucket == null) {
 			return now;
 		}
@@ -281,32 +246,7 @@ final class Meter {
 	 * @param now the clock
 	 */
 	void adjust(boolean idle, long now) {
-		PaceLearner learner = this.learner;
-		if (learner == null) {
-			return;
-		}
-		if (this.holding) {
-			learner.grow(now, this.adjustedAt);
-		}
-		else if (idle) {
-			learner.relax(now);
-		}
-		this.adjustedAt = now;
-		shape(now);
-	}
-
-	private void shape(long now) {
-		PaceLearner learner = this.learner;
-		Bucket bucket = this.bucket;
-		if (learner == null || learner.isTransparent()) {
-			this.bucket = (learner == null) ? bucket : null;
-		}
-		else if (bucket == null) {
-			this.bucket = new Bucket(learner.pace(), learner.capacity(), this.margin, now);
-		}
-		else {
-			bucket.reshape(learner.pace(), learner.capacity(), now);
-		}
+		this.pace.adjust(this.holding, idle, now);
 	}
 
 	/**
@@ -318,26 +258,11 @@ final class Meter {
 	 * @return what to do
 	 */
 	Reaction rejected(Permit permit, long hintNanos, long silenceNanos, long now) {
-		PaceLearner learner = this.learner;
-		if (learner == null) {
-			throw new IllegalStateException("A fixed limit does not learn");
-		}
 		count(now);
 		long cost = Math.round((this.scale != null) ? permit.charged(this.index) : 1);
 		this.calls.reject(cost, permit.sent);
 		Sent sent = new Sent(permit.sent, permit.number(this.index), (double) cost);
-		Reaction reaction = learner.rejected(sent, hintNanos, silenceNanos, this.calls.peak(now), now);
-		shape(now);
-		Bucket bucket = this.bucket;
-		if (bucket != null) {
-			if (reaction.explained()) {
-				bucket.restart((double) cost, now);
-			}
-			else {
-				bucket.restartAt(learner.pausedUntil(), unit());
-			}
-		}
-		return reaction;
+		return this.pace.rejected(sent, hintNanos, silenceNanos, this.calls.peak(now), typical(), now);
 	}
 
 	private void count(long now) {
@@ -348,7 +273,7 @@ final class Meter {
 	}
 
 	void pause(long until) {
-		Bucket bucket = this.bucket;
+		Bucket bucket = this.pace.bucket();
 		if (bucket != null) {
 			bucket.pause(until);
 		}
@@ -363,31 +288,10 @@ final class Meter {
 	 */
 	void announce(RateLimitSnapshot snapshot, long sent, long pausedUntil, long now) {
 		count(now);
-		if (!this.announced.update(snapshot, sent)) {
-			return;
-		}
-		double rate = this.announced.perSecond();
-		double remaining = snapshot.remaining() * this.share;
-		double capacity = snapshot.limit() * this.share;
-		boolean first = this.bucket == null;
-		Limit configured = this.configured;
-		if (this.learner != null) {
-			this.learner.announce(rate, capacity, this.announced.hasMoved());
-			shape(now);
-		}
-		else if (this.bucket != null && configured != null) {
-			this.bucket.reshape(Math.min(rate, configured.perSecond()), Math.min(capacity, configured.capacity()), now);
-		}
-		Bucket bucket = this.bucket;
-		if (bucket != null) {
-			// The call that was answered is in flight no more.
-			double own = Math.max(0, (double) this.inFlight.get() - unit());
-			boolean provesLeast = this.learner != null && pausedUntil - now <= 0
-					&& sent - this.countingSince >= UNCOUNTED;
-			double least = provesLeast ? remaining - own : Double.NEGATIVE_INFINITY;
-			double most = remaining + rate * (now - sent) / SECOND;
-			bucket.clamp(least, first ? Math.min(most, remaining) : most, now);
-		}
+		boolean provesLeast = pausedUntil - now <= 0 && sent - this.countingSince >= UNCOUNTED;
+		// The call that was answered is in flight no more.
+		double others = Math.max(0, (double) this.inFlight.get() - typical());
+		this.pace.announce(snapshot, sent, provesLeast ? others : Double.POSITIVE_INFINITY, now);
 	}
 
 	/**
@@ -396,17 +300,7 @@ final class Meter {
 	 * @param now the clock
 	 */
 	void configure(Limit limit, long now) {
-		this.configured = limit;
-		if (this.learner != null) {
-			this.learner.configure(limit);
-			shape(now);
-		}
-		else if (this.bucket != null) {
-			this.bucket.reshape(limit.perSecond(), limit.capacity(), now);
-		}
-		else {
-			this.bucket = new Bucket(limit.perSecond(), limit.capacity(), this.margin, now);
-		}
+		this.pace.configure(limit, now);
 	}
 
 	/**
@@ -414,7 +308,7 @@ final class Meter {
 	 * @return units a second, or {@code null} if every call passes
 	 */
 	@Nullable Double perSecond() {
-		Bucket bucket = this.bucket;
+		Bucket bucket = this.pace.bucket();
 		return (bucket != null) ? bucket.perSecond() : null;
 	}
 
@@ -424,7 +318,7 @@ final class Meter {
 	 * @param now the clock
 	 */
 	void startAt(double level, long now) {
-		Bucket bucket = this.bucket;
+		Bucket bucket = this.pace.bucket();
 		if (bucket != null) {
 			bucket.clamp(0, level * bucket.capacity(), now);
 		}

@@ -218,13 +218,13 @@ final class Meters {
 	 * @param at when it could leave
 	 * @param now the clock
 	 */
-	void holding(Permit permit, long at, long now) {
+	void hold(Permit permit, long at, long now) {
 		for (Meter meter : this.all) {
 			meter.holds(at - now > 0 && meter.freeAt(permit, Ahead.NOBODY, now) == at);
 		}
 	}
 
-	void holdingNobody() {
+	void holdNobody() {
 		for (Meter meter : this.all) {
 			meter.holds(false);
 		}

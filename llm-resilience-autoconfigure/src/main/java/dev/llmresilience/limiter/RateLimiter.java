@@ -1,15 +1,11 @@
 package dev.llmresilience.limiter;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Predicate;
 
 import dev.llmresilience.RateLimitSnapshot;
 import dev.llmresilience.TokenUsage;
 import dev.llmresilience.limiter.PaceLearner.Reaction;
 import dev.llmresilience.limiter.Ticket.State;
-import dev.llmresilience.limiter.WaitingLine.Ahead;
 import dev.llmresilience.time.TimeSource;
 import org.jspecify.annotations.Nullable;
 
@@ -21,10 +17,7 @@ import org.jspecify.annotations.Nullable;
  * A call first tries {@link #tryAcquire}, which neither locks nor allocates. When that
  * fails it queues up with {@link #enqueue enqueue} and is told when its turn has come.
  * <p>
- * Thread-safe. Invariants: queue, timer, tickets and what has been learnt are only
- * changed under {@code lock}; whenever somebody waits for a rate, a timer is set, and
- * whoever waits for a place in flight is served when one is given back; no owner is told
- * anything while the lock is held.
+ * Thread-safe.
  */
 public final class RateLimiter {
 
@@ -39,18 +32,10 @@ public final class RateLimiter {
 
 	private final Meters meters;
 
-	private final ReentrantLock lock = new ReentrantLock();
+	private final Turns turns;
 
-	private final WaitingLine line = new WaitingLine();
-
-	private final Alarm alarm;
-
+	/** Up to this moment nothing is put back that could let a call out. */
 	private volatile long pausedUntil;
-
-	/** Calls that were rejected and will be back. */
-	private int away;
-
-	private volatile boolean closed;
 
 	/**
 	 * Creates a limiter whose buckets are full.
@@ -61,10 +46,10 @@ public final class RateLimiter {
 	public RateLimiter(LimiterSettings settings, TimeSource time) {
 		this.settings = settings;
 		this.time = time;
-		this.alarm = new Alarm(time, this::onAlarm);
 		long now = time.nanoTime();
 		this.pausedUntil = now;
 		this.meters = new Meters(settings, now);
+		this.turns = new Turns(this.meters, settings, time);
 	}
 
 	/**
@@ -106,14 +91,14 @@ public final class RateLimiter {
 		if (this.meters.areOff()) {
 			return;
 		}
-		this.lock.lock();
+		this.turns.lock().lock();
 		try {
 			this.meters.requests().configure(limit, this.time.nanoTime());
 		}
 		finally {
-			this.lock.unlock();
+			this.turns.lock().unlock();
 		}
-		serve();
+		this.turns.serveIfAnybodyWaits();
 	}
 
 	/**
@@ -123,7 +108,7 @@ public final class RateLimiter {
 	 * @return whether the call may leave
 	 */
 	public boolean tryAcquire(Permit permit, long now) {
-		return !this.closed && this.line.length() == 0 && this.meters.take(permit, false, now);
+		return this.turns.waiting() == 0 && !this.turns.isClosed() && this.meters.take(permit, false, now);
 	}
 
 	/**
@@ -137,30 +122,7 @@ public final class RateLimiter {
 	 * @return the ticket: granted, refused or waiting
 	 */
 	public Ticket enqueue(Permit permit, long now, long deadline, boolean retry, Runnable listener) {
-		this.lock.lock();
-		try {
-			if (this.closed) {
-				return new Ticket(State.REFUSED_CLOSED, permit, retry, 0, 0, listener);
-			}
-			adjust(now);
-			if (this.meters.isTooLarge(permit)) {
-				return new Ticket(State.REFUSED_TOO_LARGE, permit, retry, 0, 0, listener);
-			}
-			if (this.line.length() == 0 && this.meters.take(permit, false, now)) {
-				return new Ticket(State.GRANTED, permit, retry, 0, 0, listener);
-			}
-			long needed = this.meters.freeAt(permit, this.line.ahead(permit, retry), now) - now;
-			State state = this.settings.refusal(needed, deadline - now, this.line.length());
-			Ticket ticket = new Ticket(state, permit, retry, needed, this.settings.patience(deadline - now), listener);
-			if (state == State.WAITING) {
-				this.line.add(ticket);
-				arm();
-			}
-			return ticket;
-		}
-		finally {
-			this.lock.unlock();
-		}
+		return this.turns.join(permit, now, deadline, retry, listener);
 	}
 
 	/**
@@ -170,20 +132,7 @@ public final class RateLimiter {
 	 * granted, what it took has to be {@linkplain #giveBack given back}
 	 */
 	public boolean leave(Ticket ticket) {
-		boolean left;
-		this.lock.lock();
-		try {
-			boolean first = ticket == this.line.peek();
-			left = this.line.leave(ticket);
-			if (!first) {
-				return left;
-			}
-		}
-		finally {
-			this.lock.unlock();
-		}
-		serve();
-		return left;
+		return this.turns.leave(ticket);
 	}
 
 	/**
@@ -193,7 +142,7 @@ public final class RateLimiter {
 	 */
 	public void giveBack(Permit permit) {
 		this.meters.putBack(permit, this.pausedUntil, this.time.nanoTime());
-		serveIfAnybodyWaits();
+		this.turns.serveIfAnybodyWaits();
 	}
 
 	/**
@@ -214,12 +163,12 @@ public final class RateLimiter {
 	public void onSuccess(Permit permit, @Nullable TokenUsage usage) {
 		boolean free = this.meters.onEnd(permit);
 		if (usage != null && countsTokens()) {
-			this.lock.lock();
+			this.turns.lock().lock();
 			try {
 				this.meters.settle(permit, usage, this.pausedUntil, this.time.nanoTime());
 			}
 			finally {
-				this.lock.unlock();
+				this.turns.lock().unlock();
 			}
 			free = true;
 		}
@@ -234,12 +183,12 @@ public final class RateLimiter {
 	public void onFailure(Permit permit, boolean counted) {
 		boolean free = this.meters.onEnd(permit);
 		if (!counted && countsTokens()) {
-			this.lock.lock();
+			this.turns.lock().lock();
 			try {
 				this.meters.unused(permit, this.meters.requests(), this.pausedUntil, this.time.nanoTime());
 			}
 			finally {
-				this.lock.unlock();
+				this.turns.lock().unlock();
 			}
 			free = true;
 		}
@@ -251,11 +200,11 @@ public final class RateLimiter {
 	 * begun to refill. While nobody waits, nobody would leave sooner for it.
 	 */
 	private void answered(Permit permit, boolean free) {
-		if (this.line.length() == 0) {
+		if (this.turns.waiting() == 0) {
 			return;
 		}
 		if (this.meters.answered(permit.sent, this.time.nanoTime()) || free) {
-			serve();
+			this.turns.serveIfAnybodyWaits();
 		}
 	}
 
@@ -273,14 +222,13 @@ public final class RateLimiter {
 		this.meters.answered(permit.sent, this.time.nanoTime());
 		long silence = (long) (SILENT_HINT_NANOS * (0.5 + this.time.random() / 2));
 		long wait;
-		this.lock.lock();
+		this.turns.lock().lock();
 		try {
 			long now = this.time.nanoTime();
-			adjust(now);
+			this.turns.adjust(now);
 			Meter scarce = this.meters.scarcest(limits, now);
 			if (scarce.learns()) {
-				this.away += permit.away ? 0 : 1;
-				permit.away = true;
+				this.turns.away(permit);
 				Reaction reaction = scarce.rejected(permit, hintNanos, silence, now);
 				if (!reaction.explained()) {
 					pausedUntil(reaction.freeAt());
@@ -296,9 +244,9 @@ public final class RateLimiter {
 			this.meters.follow(permit.sent, limits, this.pausedUntil, now);
 		}
 		finally {
-			this.lock.unlock();
+			this.turns.lock().unlock();
 		}
-		serveIfAnybodyWaits();
+		this.turns.serveIfAnybodyWaits();
 		return wait;
 	}
 
@@ -314,16 +262,7 @@ public final class RateLimiter {
 	 * @param permit the call's permit
 	 */
 	public void back(Permit permit) {
-		if (permit.away) {
-			permit.away = false;
-			this.lock.lock();
-			try {
-				this.away--;
-			}
-			finally {
-				this.lock.unlock();
-			}
-		}
+		this.turns.back(permit);
 	}
 
 	/**
@@ -335,20 +274,16 @@ public final class RateLimiter {
 		if (limits.isEmpty() || this.meters.areOff()) {
 			return;
 		}
-		this.lock.lock();
+		this.turns.lock().lock();
 		try {
 			long now = this.time.nanoTime();
-			adjust(now);
+			this.turns.adjust(now);
 			this.meters.follow(sent, limits, this.pausedUntil, now);
 		}
 		finally {
-			this.lock.unlock();
+			this.turns.lock().unlock();
 		}
-		serveIfAnybodyWaits();
-	}
-
-	private void adjust(long now) {
-		this.meters.adjust(this.line.length() == 0 && this.away == 0, now);
+		this.turns.serveIfAnybodyWaits();
 	}
 
 	/**
@@ -356,28 +291,14 @@ public final class RateLimiter {
 	 * @param owner the owner
 	 */
 	public void refuseWaiting(Object owner) {
-		refuseWaiting((ticket) -> ticket.permit().owner == owner, State.REFUSED_BREAKER);
+		this.turns.refuse((ticket) -> ticket.permit().owner == owner, State.REFUSED_BREAKER);
 	}
 
 	/**
 	 * Refuses all who wait, and everybody from now on.
 	 */
 	public void close() {
-		this.closed = true;
-		refuseWaiting((ticket) -> true, State.REFUSED_CLOSED);
-	}
-
-	private void refuseWaiting(Predicate<Ticket> which, State state) {
-		List<Ticket> refused;
-		this.lock.lock();
-		try {
-			refused = this.line.refuse(which, state);
-		}
-		finally {
-			this.lock.unlock();
-		}
-		refused.forEach(Ticket::notifyOwner);
-		serve();
+		this.turns.close();
 	}
 
 	/**
@@ -385,7 +306,7 @@ public final class RateLimiter {
 	 * @return the number
 	 */
 	public int waiting() {
-		return this.line.length();
+		return this.turns.waiting();
 	}
 
 	/**
@@ -402,69 +323,6 @@ public final class RateLimiter {
 	 */
 	public double level() {
 		return this.meters.requests().level(this.time.nanoTime());
-	}
-
-	/**
-	 * Sets the timer for whoever is next. Whoever waits for a place in flight needs none:
-	 * a place that is taken comes back.
-	 */
-	private void arm() {
-		long now = this.time.nanoTime();
-		Ticket next = this.line.peek();
-		boolean timed = false;
-		long at = now;
-		if (next == null) {
-			this.meters.holdingNobody();
-		}
-		else {
-			at = this.meters.freeAt(next.permit(), Ahead.NOBODY, now);
-			timed = at - now > 0 || !this.meters.places().areFull();
-			this.meters.holding(next.permit(), at, now);
-		}
-		if (timed) {
-			this.alarm.set(at, now);
-		}
-		else {
-			this.alarm.clear();
-		}
-	}
-
-	private void onAlarm() {
-		this.lock.lock();
-		try {
-			this.alarm.gone();
-		}
-		finally {
-			this.lock.unlock();
-		}
-		serve();
-	}
-
-	private void serveIfAnybodyWaits() {
-		if (this.line.length() > 0) {
-			serve();
-		}
-	}
-
-	/** Lets out all whose turn has come. */
-	private void serve() {
-		List<Ticket> granted = new ArrayList<>();
-		this.lock.lock();
-		try {
-			long now = this.time.nanoTime();
-			adjust(now);
-			Ticket next = this.line.peek();
-			while (next != null && this.meters.take(next.permit(), true, now)) {
-				this.line.grant(next);
-				granted.add(next);
-				next = this.line.peek();
-			}
-			arm();
-		}
-		finally {
-			this.lock.unlock();
-		}
-		granted.forEach(Ticket::notifyOwner);
 	}
 
 }

@@ -1,0 +1,199 @@
+package dev.llmresilience.limiter;
+
+import dev.llmresilience.RateLimitSnapshot;
+import dev.llmresilience.limiter.PaceLearner.Reaction;
+import dev.llmresilience.limiter.PaceLearner.Sent;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * At what pace one limit lets calls out: the bucket, and the configured, announced and
+ * learnt rates that shape it.
+ * <p>
+ * The bucket can be read at any time; everything else is called under the limiter's lock.
+ */
+final class Pace {
+
+	private static final double SECOND = 1e9;
+
+	private final long margin;
+
+	private final double share;
+
+	private @Nullable Limit configured;
+
+	/** Learns the rate, or {@code null} at a fixed one. */
+	private final @Nullable PaceLearner learner;
+
+	private final AnnouncedRate announced;
+
+	/** {@code null} while every call passes. */
+	private volatile @Nullable Bucket bucket;
+
+	/** When it last had a chance to grow. */
+	private long adjustedAt;
+
+	/**
+	 * Creates a pace whose bucket is full.
+	 * @param configured the configured limit, or {@code null} for none
+	 * @param settings the limiter's settings
+	 * @param unit what a typical call costs
+	 * @param now the clock
+	 */
+	Pace(@Nullable Limit configured, LimiterSettings settings, double unit, long now) {
+		this.margin = settings.networkMargin().toNanos();
+		this.share = settings.share();
+		this.configured = configured;
+		this.announced = new AnnouncedRate(this.share);
+		this.learner = (settings.mode() == LimiterMode.ADAPTIVE) ? new PaceLearner(configured, unit, this.margin, now)
+				: null;
+		this.adjustedAt = now;
+		if (configured != null) {
+			this.bucket = new Bucket(configured.perSecond(), configured.capacity(), this.margin, now);
+		}
+	}
+
+	@Nullable Bucket bucket() {
+		return this.bucket;
+	}
+
+	boolean learns() {
+		return this.learner != null;
+	}
+
+	/** Whether the size of the provider's bucket is known. */
+	boolean isSized() {
+		return this.learner == null || this.learner.isSized();
+	}
+
+	/**
+	 * Lets the pace follow what is known by now.
+	 * @param holding whether it holds back whoever is first in line
+	 * @param idle whether nobody waits or stays away after a rejection
+	 * @param now the clock
+	 */
+	void adjust(boolean holding, boolean idle, long now) {
+		PaceLearner learner = this.learner;
+		if (learner == null) {
+			return;
+		}
+		if (holding) {
+			learner.grow(now, this.adjustedAt);
+		}
+		else if (idle) {
+			learner.relax(now);
+		}
+		this.adjustedAt = now;
+		shape(learner, now);
+	}
+
+	private void shape(PaceLearner learner, long now) {
+		Bucket bucket = this.bucket;
+		if (learner.isTransparent()) {
+			this.bucket = null;
+		}
+		else if (bucket == null) {
+			this.bucket = new Bucket(learner.pace(), learner.capacity(), this.margin, now);
+		}
+		else {
+			bucket.reshape(learner.pace(), learner.capacity(), now);
+		}
+	}
+
+	/**
+	 * Learns from a rejection because of this limit.
+	 * @param call the call
+	 * @param hintNanos what the provider said, or -1
+	 * @param silenceNanos the pause where it said nothing
+	 * @param peak the most units that were accepted in one of the last seconds
+	 * @param unit what a typical call costs
+	 * @param now the clock
+	 * @return what to do
+	 */
+	Reaction rejected(Sent call, long hintNanos, long silenceNanos, double peak, double unit, long now) {
+		PaceLearner learner = this.learner;
+		if (learner == null) {
+			throw new IllegalStateException("A fixed limit does not learn");
+		}
+		Reaction reaction = learner.rejected(call, hintNanos, silenceNanos, peak, now);
+		shape(learner, now);
+		Bucket bucket = this.bucket;
+		if (bucket != null) {
+			if (reaction.explained()) {
+				bucket.restart(call.cost(), now);
+			}
+			else {
+				bucket.restartAt(learner.pausedUntil(), unit);
+			}
+		}
+		return reaction;
+	}
+
+	/**
+	 * A call turned out to cost more or less than it was charged.
+	 * @param number its number, 0 if it was not counted
+	 * @param difference what it cost more
+	 * @param unit what a typical call costs by now
+	 */
+	void settle(double number, double difference, double unit) {
+		PaceLearner learner = this.learner;
+		if (learner != null) {
+			learner.unit(unit);
+			if (number > 0) {
+				learner.settle(number, difference);
+			}
+		}
+	}
+
+	/**
+	 * Follows what a response said about this limit: where the rate is learnt, in both
+	 * directions, at a fixed one only downward.
+	 * @param snapshot what it said
+	 * @param sent when its request was sent
+	 * @param inFlight what other calls in flight cost, or infinite if that is not known
+	 * @param now the clock
+	 */
+	void announce(RateLimitSnapshot snapshot, long sent, double inFlight, long now) {
+		if (!this.announced.update(snapshot, sent)) {
+			return;
+		}
+		double rate = this.announced.perSecond();
+		double remaining = snapshot.remaining() * this.share;
+		double capacity = snapshot.limit() * this.share;
+		boolean first = this.bucket == null;
+		Limit configured = this.configured;
+		if (this.learner != null) {
+			this.learner.announce(rate, capacity, this.announced.hasMoved());
+			shape(this.learner, now);
+		}
+		else if (this.bucket != null && configured != null) {
+			this.bucket.reshape(Math.min(rate, configured.perSecond()), Math.min(capacity, configured.capacity()), now);
+		}
+		Bucket bucket = this.bucket;
+		if (bucket != null) {
+			double least = (this.learner != null) ? remaining - inFlight : Double.NEGATIVE_INFINITY;
+			double most = remaining + rate * (now - sent) / SECOND;
+			bucket.clamp(least, first ? Math.min(most, remaining) : most, now);
+		}
+	}
+
+	/**
+	 * Sets the configured limit anew.
+	 * @param limit the limit
+	 * @param now the clock
+	 */
+	void configure(Limit limit, long now) {
+		this.configured = limit;
+		Bucket bucket = this.bucket;
+		if (this.learner != null) {
+			this.learner.configure(limit);
+			shape(this.learner, now);
+		}
+		else if (bucket != null) {
+			bucket.reshape(limit.perSecond(), limit.capacity(), now);
+		}
+		else {
+			this.bucket = new Bucket(limit.perSecond(), limit.capacity(), this.margin, now);
+		}
+	}
+
+}

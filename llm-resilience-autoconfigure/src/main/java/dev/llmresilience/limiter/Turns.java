@@ -1,0 +1,233 @@
+package dev.llmresilience.limiter;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
+
+import dev.llmresilience.limiter.Ticket.State;
+import dev.llmresilience.limiter.WaitingLine.Ahead;
+import dev.llmresilience.time.TimeSource;
+
+/**
+ * Who waits, and whose turn it is: one line and one alarm for all.
+ * <p>
+ * Thread-safe. Invariants: line, alarm, tickets and the meters are only changed under
+ * {@link #lock()}, but for what the meters give out and take back without it; whenever
+ * somebody waits for a rate, the alarm is set, and whoever waits for a place in flight is
+ * served when one is given back; no owner is told anything while the lock is held.
+ */
+final class Turns {
+
+	private final TimeSource time;
+
+	private final LimiterSettings settings;
+
+	private final Meters meters;
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private final WaitingLine line = new WaitingLine();
+
+	private final Alarm alarm;
+
+	/** Calls that were rejected and will be back. */
+	private int away;
+
+	private volatile boolean closed;
+
+	/**
+	 * Creates an empty line.
+	 * @param meters what there is to wait for
+	 * @param settings how long may be waited
+	 * @param time clock and timer
+	 */
+	Turns(Meters meters, LimiterSettings settings, TimeSource time) {
+		this.meters = meters;
+		this.settings = settings;
+		this.time = time;
+		this.alarm = new Alarm(time, this::onAlarm);
+	}
+
+	ReentrantLock lock() {
+		return this.lock;
+	}
+
+	boolean isClosed() {
+		return this.closed;
+	}
+
+	int waiting() {
+		return this.line.length();
+	}
+
+	/**
+	 * Lets a call wait for its turn.
+	 * @param permit the call
+	 * @param now the clock
+	 * @param deadline the latest moment at which leaving makes sense
+	 * @param retry whether the call is a retry
+	 * @param listener is told when the ticket is no longer waiting
+	 * @return the ticket: granted, refused or waiting
+	 */
+	Ticket join(Permit permit, long now, long deadline, boolean retry, Runnable listener) {
+		this.lock.lock();
+		try {
+			if (this.closed) {
+				return new Ticket(State.REFUSED_CLOSED, permit, retry, 0, 0, listener);
+			}
+			adjust(now);
+			if (this.meters.isTooLarge(permit)) {
+				return new Ticket(State.REFUSED_TOO_LARGE, permit, retry, 0, 0, listener);
+			}
+			if (this.line.length() == 0 && this.meters.take(permit, false, now)) {
+				return new Ticket(State.GRANTED, permit, retry, 0, 0, listener);
+			}
+			long needed = this.meters.freeAt(permit, this.line.ahead(permit, retry), now) - now;
+			State state = this.settings.refusal(needed, deadline - now, this.line.length());
+			Ticket ticket = new Ticket(state, permit, retry, needed, this.settings.patience(deadline - now), listener);
+			if (state == State.WAITING) {
+				this.line.add(ticket);
+				setAlarm();
+			}
+			return ticket;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Leaves the line.
+	 * @param ticket the ticket
+	 * @return whether it was waiting
+	 */
+	boolean leave(Ticket ticket) {
+		boolean left;
+		this.lock.lock();
+		try {
+			boolean first = ticket == this.line.peek();
+			left = this.line.leave(ticket);
+			if (!first) {
+				return left;
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+		serve();
+		return left;
+	}
+
+	void close() {
+		this.closed = true;
+		refuse((ticket) -> true, State.REFUSED_CLOSED);
+	}
+
+	/**
+	 * Refuses those who wait.
+	 * @param which whom
+	 * @param state what becomes of them
+	 */
+	void refuse(Predicate<Ticket> which, State state) {
+		List<Ticket> refused;
+		this.lock.lock();
+		try {
+			refused = this.line.refuse(which, state);
+		}
+		finally {
+			this.lock.unlock();
+		}
+		refused.forEach(Ticket::notifyOwner);
+		serve();
+	}
+
+	/** A call was rejected and will be back. Called under the lock. */
+	void away(Permit permit) {
+		if (!permit.away) {
+			permit.away = true;
+			this.away++;
+		}
+	}
+
+	/** A call that was rejected is back. */
+	void back(Permit permit) {
+		if (permit.away) {
+			permit.away = false;
+			this.lock.lock();
+			try {
+				this.away--;
+			}
+			finally {
+				this.lock.unlock();
+			}
+		}
+	}
+
+	/** Lets the paces follow what is known by now. Called under the lock. */
+	void adjust(long now) {
+		this.meters.adjust(this.line.length() == 0 && this.away == 0, now);
+	}
+
+	/**
+	 * Sets the alarm for whoever is next. Whoever waits for a place in flight needs none:
+	 * a place that is taken comes back.
+	 */
+	private void setAlarm() {
+		long now = this.time.nanoTime();
+		Ticket next = this.line.peek();
+		if (next == null) {
+			this.meters.holdNobody();
+			this.alarm.clear();
+			return;
+		}
+		long at = this.meters.freeAt(next.permit(), Ahead.NOBODY, now);
+		this.meters.hold(next.permit(), at, now);
+		if (at - now > 0 || !this.meters.places().areFull()) {
+			this.alarm.set(at, now);
+		}
+		else {
+			this.alarm.clear();
+		}
+	}
+
+	private void onAlarm() {
+		this.lock.lock();
+		try {
+			this.alarm.gone();
+		}
+		finally {
+			this.lock.unlock();
+		}
+		serve();
+	}
+
+	/** Lets out all whose turn has come, if anybody waits. */
+	void serveIfAnybodyWaits() {
+		if (this.line.length() > 0) {
+			serve();
+		}
+	}
+
+	/** Lets out all whose turn has come. */
+	private void serve() {
+		List<Ticket> granted = new ArrayList<>();
+		this.lock.lock();
+		try {
+			long now = this.time.nanoTime();
+			adjust(now);
+			Ticket next = this.line.peek();
+			while (next != null && this.meters.take(next.permit(), true, now)) {
+				this.line.grant(next);
+				granted.add(next);
+				next = this.line.peek();
+			}
+			setAlarm();
+		}
+		finally {
+			this.lock.unlock();
+		}
+		granted.forEach(Ticket::notifyOwner);
+	}
+
+}

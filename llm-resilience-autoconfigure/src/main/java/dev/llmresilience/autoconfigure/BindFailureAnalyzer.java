@@ -68,7 +68,7 @@ final class BindFailureAnalyzer extends AbstractFailureAnalyzer<BindException> i
 		if (type == Boolean.class || type == boolean.class) {
 			return "true or false";
 		}
-		if (type == Integer.class || type == int.class) {
+		if (type == Integer.class || type == int.class || type == Long.class) {
 			return "a whole number";
 		}
 		if (type.isRecord() || type == Map.class) {

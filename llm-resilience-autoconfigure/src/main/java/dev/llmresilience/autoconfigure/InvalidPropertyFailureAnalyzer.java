@@ -47,6 +47,11 @@ final class InvalidPropertyFailureAnalyzer extends AbstractFailureAnalyzer<Inval
 			property = Origins.find(this.environment,
 					ConfigurationPropertyName.of(PROVIDERS).append("[" + entry + "]"));
 		}
+		if (property == null && name.endsWith("]")) {
+			// Perhaps the whole list was written as one value.
+			property = Origins.find(this.environment,
+					ConfigurationPropertyName.adapt(name.substring(0, name.lastIndexOf('[')), '.'));
+		}
 		return property;
 	}
 

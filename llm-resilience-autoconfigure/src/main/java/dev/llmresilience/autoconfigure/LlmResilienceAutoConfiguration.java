@@ -66,6 +66,7 @@ public final class LlmResilienceAutoConfiguration {
 	Providers llmProviders(LlmResilienceProperties properties, Environment environment, TimeSource time,
 			ApplicationEventPublisher publisher) {
 		new PropertyNames().check(environment);
+		PropertyChecks.check(properties);
 		return new Providers(ProviderSettingsFactory.create(ProviderNames.spelled(properties.providers(), environment)),
 				time, new GuardEvents(publisher));
 	}

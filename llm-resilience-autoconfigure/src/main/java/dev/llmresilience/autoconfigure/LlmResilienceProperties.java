@@ -1,6 +1,7 @@
 package dev.llmresilience.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 
 import dev.llmresilience.failure.ProviderType;
@@ -21,12 +22,15 @@ import org.springframework.core.Ordered;
  * @param strict whether an annotation that names an unknown provider stops the start;
  * otherwise such calls are made under the entry named default
  * @param aspect where the advice stands among others
+ * @param maxKeys most values of an annotation's key that have guards of their own at a
+ * time; idle ones make room
  * @param providers provider entries by name, a short kebab-case word; each is one API key
  * and model family with its own policy and guards
  */
 @ConfigurationProperties("llm.resilience")
 public record LlmResilienceProperties(@DefaultValue("true") boolean enabled, @DefaultValue("true") boolean strict,
-		@DefaultValue Aspect aspect, @DefaultValue Map<String, ProviderEntry> providers) {
+		@DefaultValue Aspect aspect, @DefaultValue("1000") int maxKeys,
+		@DefaultValue Map<String, ProviderEntry> providers) {
 
 	/**
 	 * Where the advice stands among others.
@@ -52,6 +56,8 @@ public record LlmResilienceProperties(@DefaultValue("true") boolean enabled, @De
 	 * failures; taken from the name of the entry unless set
 	 * @param account who pays; entries of one account share a money latch; the name of
 	 * the entry unless set
+	 * @param hosts hosts whose response headers count, such as api.anthropic.com; those
+	 * of the type's own API unless set, and where it has none, all
 	 * @param retry how calls are retried
 	 * @param budget shared allowance of retries
 	 * @param limiter how calls are paced
@@ -59,11 +65,12 @@ public record LlmResilienceProperties(@DefaultValue("true") boolean enabled, @De
 	 * @param quota what happens once a quota is exhausted
 	 */
 	@ConfigurationProperties("llm.resilience.providers.default")
-	public record ProviderEntry(@Nullable ProviderType type, @Nullable String account, @Nullable Retry retry,
-			@Nullable Budget budget, @Nullable Limiter limiter, @Nullable Breaker breaker, @Nullable Quota quota) {
+	public record ProviderEntry(@Nullable ProviderType type, @Nullable String account, @Nullable List<String> hosts,
+			@Nullable Retry retry, @Nullable Budget budget, @Nullable Limiter limiter, @Nullable Breaker breaker,
+			@Nullable Quota quota) {
 
 		/** Sets nothing. */
-		static final ProviderEntry NOTHING = new ProviderEntry(null, null, null, null, null, null, null);
+		static final ProviderEntry NOTHING = new ProviderEntry(null, null, null, null, null, null, null, null);
 
 	}
 
@@ -123,16 +130,35 @@ public record LlmResilienceProperties(@DefaultValue("true") boolean enabled, @De
 	 * until a rate has been learnt
 	 * @param burst calls that may leave at once after a pause; one second's worth of the
 	 * rate unless set
+	 * @param share part of all rates that is for this process, above 0 and at most 1, for
+	 * example 0.25 for one of four processes
+	 * @param initialLevel calls that may leave at once at the start: full for the burst,
+	 * empty for none, or a number in between
+	 * @param tokensPerMinute tokens of requests and answers together in a minute,
+	 * decimals allowed; no limit unless set
+	 * @param inputTokensPerMinute tokens of requests in a minute, decimals allowed; no
+	 * limit unless set
+	 * @param outputTokensPerMinute tokens of answers in a minute, decimals allowed; no
+	 * limit unless set
+	 * @param defaultTokens tokens that a call is taken to use, input and output together,
+	 * where nothing estimates it; what calls have lately used unless set
+	 * @param maxConcurrentCalls most calls in flight; no limit unless set
 	 * @param maxWait longest that a call waits for its place; the time it has left unless
 	 * set
 	 * @param maxWaiting most calls that wait; no limit unless set
 	 * @param networkMargin how long after the first call of a burst the provider's bucket
 	 * is taken to begin refilling
+	 * @param sharedWith name of the entry whose limiter this one uses, where the provider
+	 * counts the calls of both together; a limiter of its own unless set
 	 */
 	public record Limiter(@Nullable LimiterMode mode, @Nullable Double requestsPerMinute, @Nullable Integer burst,
-			@Nullable Duration maxWait, @Nullable Integer maxWaiting, @Nullable Duration networkMargin) {
+			@Nullable Double share, @Nullable String initialLevel, @Nullable Double tokensPerMinute,
+			@Nullable Double inputTokensPerMinute, @Nullable Double outputTokensPerMinute, @Nullable Long defaultTokens,
+			@Nullable Integer maxConcurrentCalls, @Nullable Duration maxWait, @Nullable Integer maxWaiting,
+			@Nullable Duration networkMargin, @Nullable String sharedWith) {
 
-		static final Limiter NOTHING = new Limiter(null, null, null, null, null, null);
+		static final Limiter NOTHING = new Limiter(null, null, null, null, null, null, null, null, null, null, null,
+				null, null, null);
 
 	}
 

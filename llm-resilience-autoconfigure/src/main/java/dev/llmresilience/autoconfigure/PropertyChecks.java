@@ -1,6 +1,7 @@
 package dev.llmresilience.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
@@ -17,9 +18,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class PropertyChecks {
 
-	private static final String PROVIDERS = "llm.resilience.providers";
+	private static final String PREFIX = "llm.resilience.";
+
+	private static final String ACTION = "Set a value that is allowed, or leave the property out to inherit it.";
 
 	private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9]*(-[a-z0-9]+)*");
+
+	private static final Pattern HOST = Pattern
+		.compile("[a-z0-9]([a-z0-9_-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9_-]*[a-z0-9])?)*");
+
+	private static final Pattern AROUND_HOST = Pattern.compile("^([a-z][a-z0-9+.-]*://)?([^/@]*@)?|:\\d*(?=/|$)|/.*$");
 
 	private final String prefix;
 
@@ -27,6 +35,21 @@ final class PropertyChecks {
 		this.prefix = prefix;
 	}
 
+	/**
+	 * Checks what is outside of the entries.
+	 * @param properties all properties
+	 * @throws InvalidPropertyException if a value is not allowed
+	 */
+	static void check(LlmResilienceProperties properties) {
+		new PropertyChecks(PREFIX).atLeast("max-keys", properties.maxKeys(), 1);
+	}
+
+	/**
+	 * Checks what an entry sets itself.
+	 * @param name the name of the entry
+	 * @param provider the entry
+	 * @throws InvalidPropertyException if the name or a value is not allowed
+	 */
 	static void check(String name, ProviderEntry provider) {
 		if (!NAME.matcher(name).matches()) {
 			throw InvalidPropertyException.ofProvider(name,
@@ -35,9 +58,10 @@ final class PropertyChecks {
 					"Rename the entry, for example to '" + suggestion(name)
 							+ "'. The name of the model belongs where the model is configured.");
 		}
-		String prefix = PROVIDERS + "." + name + ".";
+		String prefix = PREFIX + "providers." + name + ".";
 		String account = provider.account();
 		new PropertyChecks(prefix).that("account", account, account == null || !account.isBlank(), "must not be blank");
+		new PropertyChecks(prefix).hosts(provider.hosts());
 		new PropertyChecks(prefix + "retry.").retry(provider.retry());
 		new PropertyChecks(prefix + "budget.").budget(provider.budget());
 		new PropertyChecks(prefix + "limiter.").limiter(provider.limiter());
@@ -48,6 +72,21 @@ final class PropertyChecks {
 	static String suggestion(String name) {
 		String plain = name.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "-").replaceAll("^[-0-9]+|-$", "");
 		return plain.isEmpty() ? "my-model" : plain;
+	}
+
+	private void hosts(@Nullable List<String> hosts) {
+		for (int i = 0; hosts != null && i < hosts.size(); i++) {
+			String host = hosts.get(i);
+			String lower = host.toLowerCase(Locale.ROOT);
+			if (!HOST.matcher(lower).matches()) {
+				String plain = AROUND_HOST.matcher(lower).replaceAll("");
+				// What is before an @ may be a password.
+				throw new InvalidPropertyException(this.prefix + "hosts[" + i + "]",
+						hosts.toString().contains("@") ? null : host,
+						"must be the plain name of a host, without scheme, port or path",
+						HOST.matcher(plain).matches() ? "Write '" + plain + "'." : ACTION);
+			}
+		}
 	}
 
 	private void retry(@Nullable Retry retry) {
@@ -82,10 +121,18 @@ final class PropertyChecks {
 		if (limiter == null) {
 			return;
 		}
-		Double rate = limiter.requestsPerMinute();
-		that("requests-per-minute", rate, rate == null || (rate > 0 && Double.isFinite(rate)),
-				"must be a number above 0, decimals allowed");
+		rate("requests-per-minute", limiter.requestsPerMinute());
 		atLeast("burst", limiter.burst(), 1);
+		Double share = limiter.share();
+		that("share", share, share == null || (share > 0 && share <= 1), "must be above 0 and at most 1");
+		String level = limiter.initialLevel();
+		that("initial-level", level, level == null || LimiterSettingsFactory.isLevel(level),
+				LimiterSettingsFactory.LEVELS);
+		rate("tokens-per-minute", limiter.tokensPerMinute());
+		rate("input-tokens-per-minute", limiter.inputTokensPerMinute());
+		rate("output-tokens-per-minute", limiter.outputTokensPerMinute());
+		atLeast("default-tokens", limiter.defaultTokens(), 1);
+		atLeast("max-concurrent-calls", limiter.maxConcurrentCalls(), 1);
 		notNegative("max-wait", limiter.maxWait());
 		atLeast("max-waiting", limiter.maxWaiting(), 0);
 		notNegative("network-margin", limiter.networkMargin());
@@ -110,6 +157,11 @@ final class PropertyChecks {
 		if (quota != null) {
 			positive("cool-down", quota.coolDown());
 		}
+	}
+
+	private void rate(String property, @Nullable Double value) {
+		that(property, value, value == null || (value > 0 && Double.isFinite(value)),
+				"must be a number above 0, decimals allowed");
 	}
 
 	private void atLeast(String property, @Nullable Number value, int least) {
@@ -139,8 +191,7 @@ final class PropertyChecks {
 
 	private void that(String property, @Nullable Object value, boolean allowed, String reason) {
 		if (!allowed) {
-			throw new InvalidPropertyException(this.prefix + property, value, reason,
-					"Set a value that is allowed, or leave the property out to inherit it.");
+			throw new InvalidPropertyException(this.prefix + property, value, reason, ACTION);
 		}
 	}
 

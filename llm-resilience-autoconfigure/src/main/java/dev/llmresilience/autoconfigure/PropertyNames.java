@@ -7,6 +7,7 @@ import java.util.LinkedHashSet;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -31,6 +32,8 @@ final class PropertyNames {
 	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("llm.resilience");
 
 	private static final String PROVIDERS = "providers";
+
+	private static final Pattern INDEX = Pattern.compile("\\[\\d+]$");
 
 	private final Set<String> top = new LinkedHashSet<>();
 
@@ -117,7 +120,7 @@ final class PropertyNames {
 	}
 
 	private static boolean isKnown(String property, Set<String> known) {
-		String uniform = uniform(property);
+		String uniform = uniform(INDEX.matcher(property).replaceFirst(""));
 		return known.stream()
 			.map(PropertyNames::uniform)
 			.anyMatch((candidate) -> candidate.equals(uniform) || candidate.startsWith(uniform + "."));

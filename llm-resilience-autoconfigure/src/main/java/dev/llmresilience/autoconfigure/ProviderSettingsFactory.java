@@ -2,6 +2,7 @@ package dev.llmresilience.autoconfigure;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -16,8 +17,6 @@ import dev.llmresilience.breaker.BreakerSettings;
 import dev.llmresilience.engine.ProviderSettings;
 import dev.llmresilience.engine.ProviderSettings.BudgetSettings;
 import dev.llmresilience.failure.ProviderType;
-import dev.llmresilience.limiter.LimiterMode;
-import dev.llmresilience.limiter.LimiterSettings;
 import dev.llmresilience.policy.RetryPolicy;
 import org.jspecify.annotations.Nullable;
 
@@ -29,8 +28,11 @@ final class ProviderSettingsFactory {
 
 	private final LlmResilienceProperties.ProviderEntry defaults;
 
-	private ProviderSettingsFactory(LlmResilienceProperties.ProviderEntry defaults) {
+	private final SharedLimiters sharedLimiters;
+
+	private ProviderSettingsFactory(LlmResilienceProperties.ProviderEntry defaults, SharedLimiters sharedLimiters) {
 		this.defaults = defaults;
+		this.sharedLimiters = sharedLimiters;
 	}
 
 	/**
@@ -47,7 +49,7 @@ final class ProviderSettingsFactory {
 		entries.forEach(PropertyChecks::check);
 		LlmResilienceProperties.ProviderEntry defaults = entries.getOrDefault(ProviderSettings.DEFAULT_NAME,
 				LlmResilienceProperties.ProviderEntry.NOTHING);
-		ProviderSettingsFactory factory = new ProviderSettingsFactory(defaults);
+		ProviderSettingsFactory factory = new ProviderSettingsFactory(defaults, SharedLimiters.of(entries));
 		List<ProviderSettings> settings = new ArrayList<>();
 		entries.forEach((name, entry) -> settings.add(factory.settings(name, entry)));
 		return settings;
@@ -76,10 +78,15 @@ final class ProviderSettingsFactory {
 		if (type == null) {
 			type = this.defaults.type();
 		}
+		if (type == null) {
+			type = ProviderType.GENERIC;
+		}
 		String account = first(entry.account(), this.defaults.account(), name);
-		return new ProviderSettings(name, (type != null) ? type : ProviderType.GENERIC, account, List.of(),
+		return new ProviderSettings(name, type, account, hosts(type, entry.hosts()),
 				policy(new Source<>(entry.retry(), this.defaults.retry(), Retry.NOTHING)),
-				limiter(new Source<>(entry.limiter(), this.defaults.limiter(), Limiter.NOTHING)), null,
+				LimiterSettingsFactory.create(name,
+						new Source<>(entry.limiter(), this.defaults.limiter(), Limiter.NOTHING)),
+				this.sharedLimiters.owner(name),
 				budget(new Source<>(entry.budget(), this.defaults.budget(), Budget.NOTHING)),
 				breaker(new Source<>(entry.breaker(), this.defaults.breaker(), Breaker.NOTHING)),
 				new Source<>(entry.quota(), this.defaults.quota(), Quota.NOTHING).get(Quota::coolDown,
@@ -113,11 +120,17 @@ final class ProviderSettingsFactory {
 				source.get(Retry::attemptTimeoutMultiplier, built.attemptTimeoutMultiplier()));
 	}
 
-	private static LimiterSettings limiter(Source<Limiter> source) {
-		return LimiterSettings.DEFAULTS.withMode(source.get(Limiter::mode, LimiterMode.ADAPTIVE))
-			.withRate(source.find(Limiter::requestsPerMinute), source.find(Limiter::burst))
-			.withWaiting(source.find(Limiter::maxWait), source.find(Limiter::maxWaiting))
-			.withNetworkMargin(source.get(Limiter::networkMargin, LimiterSettings.DEFAULTS.networkMargin()));
+	/**
+	 * The entry's own, else those of default, else the type's; an empty list sets
+	 * nothing.
+	 */
+	private List<String> hosts(ProviderType type, @Nullable List<String> own) {
+		for (List<String> hosts : Arrays.asList(own, this.defaults.hosts())) {
+			if (hosts != null && !hosts.isEmpty()) {
+				return hosts.stream().map((host) -> host.toLowerCase(Locale.ROOT)).toList();
+			}
+		}
+		return type.hosts();
 	}
 
 	private static @Nullable BudgetSettings budget(Source<Budget> source) {
@@ -150,38 +163,6 @@ final class ProviderSettingsFactory {
 
 	private static <T> T first(@Nullable T own, @Nullable T inherited, T built) {
 		return (own != null) ? own : (inherited != null) ? inherited : built;
-	}
-
-	/** Reads one property of a group, {@code null} where it is not set. */
-	@FunctionalInterface
-	private interface Property<G, T> {
-
-		@Nullable T of(G group);
-
-	}
-
-	/** One group of properties, as the entry and as {@code default} set it. */
-	private static final class Source<G> {
-
-		private final G own;
-
-		private final G inherited;
-
-		Source(@Nullable G own, @Nullable G inherited, G nothing) {
-			this.own = (own != null) ? own : nothing;
-			this.inherited = (inherited != null) ? inherited : nothing;
-		}
-
-		<T> @Nullable T find(Property<G, T> property) {
-			T value = property.of(this.own);
-			return (value != null) ? value : property.of(this.inherited);
-		}
-
-		<T> T get(Property<G, T> property, T built) {
-			T value = find(property);
-			return (value != null) ? value : built;
-		}
-
 	}
 
 }

@@ -1,6 +1,7 @@
 package dev.llmresilience.failure;
 
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
@@ -49,6 +50,15 @@ public enum ProviderType {
 
 	/** Anything else: judged by status, standard headers and the commonest body forms. */
 	GENERIC;
+
+	/**
+	 * The hosts of the provider's own API, whose response headers count unless hosts is
+	 * configured; empty for all.
+	 * @return the hosts, in lower case
+	 */
+	public List<String> hosts() {
+		return List.of();
+	}
 
 	ProviderRules rules() {
 		return Objects.requireNonNull(Rules.BY_TYPE.get(this));

@@ -78,6 +78,25 @@ class MetadataTests {
 	}
 
 	@Test
+	void theWordsThatATextMayBeAreOffered() {
+		assertThat(metadata().path("hints")).anySatisfy((hint) -> {
+			assertThat(hint.path("name").asString())
+				.isEqualTo("llm.resilience.providers.default.limiter.initial-level");
+			assertThat(hint.path("values")).extracting((value) -> value.path("value").asString())
+				.containsExactly("full", "empty");
+		});
+	}
+
+	@TestFactory
+	Stream<DynamicTest> everyHintIsForAPropertyThatExists() {
+		List<String> names = properties().stream().map((property) -> property.path("name").asString()).toList();
+		return metadata().path("hints")
+			.valueStream()
+			.map((hint) -> hint.path("name").asString())
+			.map((name) -> DynamicTest.dynamicTest(name, () -> assertThat(names).contains(name)));
+	}
+
+	@Test
 	void theImportsAreAllAutoConfigurationsSorted() {
 		ClassPathScanningCandidateComponentProvider scanner = new ClassPathScanningCandidateComponentProvider(false);
 		scanner.addIncludeFilter(new AnnotationTypeFilter(AutoConfiguration.class));
@@ -110,14 +129,18 @@ class MetadataTests {
 	}
 
 	private static List<JsonNode> properties() {
+		List<JsonNode> properties = new ArrayList<>();
+		metadata().path("properties").forEach((property) -> {
+			if (property.path("name").asString().startsWith("llm.resilience")) {
+				properties.add(property);
+			}
+		});
+		return properties;
+	}
+
+	private static JsonNode metadata() {
 		try (InputStream in = open("META-INF/spring-configuration-metadata.json")) {
-			List<JsonNode> properties = new ArrayList<>();
-			JsonMapper.shared().readTree(in).path("properties").forEach((property) -> {
-				if (property.path("name").asString().startsWith("llm.resilience")) {
-					properties.add(property);
-				}
-			});
-			return properties;
+			return JsonMapper.shared().readTree(in);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -14,6 +14,7 @@ import dev.llmresilience.engine.ProviderSettings;
 import dev.llmresilience.engine.Providers;
 import dev.llmresilience.failure.ProviderType;
 import dev.llmresilience.limiter.LimiterMode;
+import dev.llmresilience.limiter.LimiterSettings.TokenLimits;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -44,7 +45,11 @@ class PropertiesTests {
 		Map<String, List<String>> samples = new LinkedHashMap<>();
 		collect(ProviderEntry.class, "", samples);
 		samples.put("account", List.of("us", "them"));
+		samples.put("hosts", List.of("one.example", "other.example"));
 		samples.put("breaker.failure-rate-threshold", List.of("50.0", "60.0"));
+		samples.put("limiter.share", List.of("0.5", "0.25"));
+		samples.put("limiter.initial-level", List.of("empty", "full"));
+		samples.remove("limiter.shared-with"); // The only one that is not inherited.
 		samples.put("retry.jitter-factor", List.of("0.5", "0.6"));
 		return samples;
 	}
@@ -59,7 +64,7 @@ class PropertiesTests {
 			else if (of == Duration.class) {
 				samples.put(name, List.of("PT17S", "PT18S"));
 			}
-			else if (of == Integer.class) {
+			else if (of == Integer.class || of == Long.class) {
 				samples.put(name, List.of("17", "18"));
 			}
 			else if (of == Double.class) {
@@ -152,6 +157,94 @@ class PropertiesTests {
 		assertThat(settings("chat", PROVIDERS + "default.limiter.mode", "off", PROVIDERS + "chat.limiter.mode", "fixed")
 			.limiter()
 			.mode()).isEqualTo(LimiterMode.FIXED);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "full, ", "FULL, ", "empty, 0", "Empty, 0", "0, 0", "7, 7", "2.5, 2.5", "20, 20" })
+	void theInitialLevelIsAWordOrANumberOfCalls(String level, @Nullable Double calls) {
+		assertThat(settings("chat", PROVIDERS + "chat.limiter.burst", "20", PROVIDERS + "chat.limiter.initial-level",
+				level)
+			.limiter()
+			.initialLevel()).isEqualTo(calls);
+	}
+
+	@Test
+	void withoutARateAnyInitialLevelMayTurnOutToFit() {
+		assertThat(settings("chat", PROVIDERS + "chat.limiter.initial-level", "500").limiter().initialLevel())
+			.isEqualTo(500);
+	}
+
+	@Test
+	void theLimitsOnTokensAreRead() {
+		String limiter = PROVIDERS + "chat.limiter.";
+		assertThat(settings("chat", limiter + "tokens-per-minute", "40000.5", limiter + "input-tokens-per-minute",
+				"30000", limiter + "output-tokens-per-minute", "8000", limiter + "default-tokens", "1200")
+			.limiter()
+			.tokens()).isEqualTo(new TokenLimits(40000.5, 30000.0, 8000.0, 1200L));
+	}
+
+	@Test
+	void hostsAreReadInAnyFormAndInLowerCase() {
+		assertThat(settings("chat", PROVIDERS + "chat.hosts", "API.Example.com,127.0.0.1").hosts())
+			.containsExactly("api.example.com", "127.0.0.1");
+		assertThat(settings("chat", PROVIDERS + "chat.hosts[0]", "localhost", PROVIDERS + "chat.hosts[1]", "my-gateway")
+			.hosts()).containsExactly("localhost", "my-gateway");
+	}
+
+	@Test
+	void theHostsThatAreSetWinOverThoseOfTheType() {
+		assertThat(settings("openai").hosts()).isEqualTo(ProviderType.OPENAI.hosts());
+		assertThat(settings("openai", PROVIDERS + "openai.hosts", "localhost").hosts()).containsExactly("localhost");
+	}
+
+	@Test
+	void anEmptyListOfHostsSetsNothing() {
+		assertThat(settings("chat", PROVIDERS + "chat.hosts", "", PROVIDERS + "default.hosts", "localhost").hosts())
+			.containsExactly("localhost");
+	}
+
+	@Test
+	void hostsInAListAreNoReasonToWarn(CapturedOutput output) {
+		settings("chat", PROVIDERS + "chat.hosts[0]", "localhost");
+		assertThat(output).doesNotContain("Unknown property");
+	}
+
+	@Test
+	void anEntryUsesTheLimiterOfAnother() {
+		assertThat(
+				settings("chat", PROVIDERS + "chat.limiter.shared-with", "openai", PROVIDERS + "openai.type", "openai")
+					.limiterSharedWith())
+			.isEqualTo("openai");
+		assertThat(settings("chat").limiterSharedWith()).isNull();
+	}
+
+	@Test
+	void anEntryUsesTheLimiterAtTheEndOfAChain() {
+		assertThat(
+				settings("chat", PROVIDERS + "chat.limiter.shared-with", "mini", PROVIDERS + "mini.limiter.shared-with",
+						"openai", PROVIDERS + "openai.limiter.requests-per-minute", "600")
+					.limiterSharedWith())
+			.isEqualTo("openai");
+	}
+
+	@Test
+	void anEntryThatUsesTheLimiterOfAnotherMayWaitInItsOwnWayAndInheritWhatItWants() {
+		assertThat(settings("chat", PROVIDERS + "chat.limiter.shared-with", "openai",
+				PROVIDERS + "chat.limiter.max-wait", "5s", PROVIDERS + "default.limiter.requests-per-minute", "600",
+				PROVIDERS + "openai.limiter.burst", "3")
+			.limiterSharedWith()).isEqualTo("openai");
+	}
+
+	@Test
+	void thereIsRoomForAThousandKeysUnlessSet() {
+		assertThat(maxKeys(new Starts())).isEqualTo(1000);
+		assertThat(maxKeys(new Starts().with("llm.resilience.max-keys", "7"))).isEqualTo(7);
+	}
+
+	private static int maxKeys(Starts starts) {
+		try (ConfigurableApplicationContext context = starts.run()) {
+			return context.getBean(LlmResilienceProperties.class).maxKeys();
+		}
 	}
 
 	@Test
@@ -273,7 +366,9 @@ class PropertiesTests {
 			"llm.resilience.providers.chat.retries.max-attempts, llm.resilience.providers.chat.retry.max-attempts",
 			"llm.resilience.providers.chat.acount, llm.resilience.providers.chat.account",
 			"llm.resilience.provider.chat.retry.max-attempts, llm.resilience.providers.chat.retry.max-attempts",
-			"llm.resilience.enable, llm.resilience.enabled",
+			"llm.resilience.providers.chat.host, llm.resilience.providers.chat.hosts",
+			"llm.resilience.providers.chat.limiter.shared-width, llm.resilience.providers.chat.limiter.shared-with",
+			"llm.resilience.enable, llm.resilience.enabled", "llm.resilience.max-key, llm.resilience.max-keys",
 			"llm.resilience.aspect.oder, llm.resilience.aspect.order" })
 	void anUnknownPropertyIsOneWarningThatNamesTheNearest(String unknown, String nearest, CapturedOutput output) {
 		new Starts().with(unknown, "3").withYaml(unknown + ": 4\n").run().close();

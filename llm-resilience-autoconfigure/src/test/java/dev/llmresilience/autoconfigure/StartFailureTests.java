@@ -29,11 +29,21 @@ class StartFailureTests {
 
 	private static final String ZERO_OR_MORE = "must be a duration of zero or more, such as 0s, 500ms or 30s, and at most 100 years";
 
+	private static final String ANTHROPIC = "llm.resilience.providers.anthropic.";
+
+	private static final String SHARED_WITH = "\"" + ANTHROPIC + "limiter.shared-with\" from property source \"test\"";
+
+	private static final String HOST = "must be the plain name of a host, without scheme, port or path";
+
 	private static final String READABLE = "must be a duration: a number and ns, us, ms, s, m, h or d, such as 500ms, 30s or 5m";
 
 	private static final String PERCENTAGE = "must be a percentage above 0 and up to 100";
 
 	private static final String RATE = "must be a number above 0, decimals allowed";
+
+	private static final String SHARE = "must be above 0 and at most 1";
+
+	private static final String LEVEL = "must be full, empty, or a number of calls from 0 to the burst";
 
 	private static final String INHERIT = "Set a value that is allowed, or leave the property out to inherit it.";
 
@@ -66,6 +76,17 @@ class StartFailureTests {
 					values("limiter.requests-per-minute", RATE, "0", "-600", "NaN", "Infinity"),
 					values("limiter.requests-per-minute", "must be a number", "600/min"),
 					values("limiter.burst", "must be at least 1", "0", "-1"),
+					values("limiter.share", SHARE, "0", "-0.5", "1.1", "NaN"),
+					values("limiter.share", "must be a number", "a quarter"),
+					values("limiter.initial-level", LEVEL, "half", "-1", "NaN", "Infinity", "1e999", "5d", " "),
+					values("limiter.tokens-per-minute", RATE, "0", "-1", "NaN", "Infinity"),
+					values("limiter.tokens-per-minute", "must be a number", "40k"),
+					values("limiter.input-tokens-per-minute", RATE, "0", "-1", "NaN", "Infinity"),
+					values("limiter.output-tokens-per-minute", RATE, "0", "-1", "NaN", "Infinity"),
+					values("limiter.default-tokens", "must be at least 1", "0", "-1"),
+					values("limiter.default-tokens", "must be a whole number", "some", "1.5"),
+					values("limiter.max-concurrent-calls", "must be at least 1", "0", "-1"),
+					values("limiter.max-concurrent-calls", "must be a whole number", "few"),
 					values("limiter.max-wait", ZERO_OR_MORE, "-1s"),
 					values("limiter.max-waiting", "must be at least 0", "-1"),
 					values("limiter.network-margin", ZERO_OR_MORE, "-1ms"),
@@ -98,7 +119,8 @@ class StartFailureTests {
 
 	@ParameterizedTest
 	@CsvSource({ "llm.resilience.enabled, maybe, must be true or false",
-			"llm.resilience.strict, perhaps, must be true or false",
+			"llm.resilience.strict, perhaps, must be true or false", "llm.resilience.max-keys, 0, must be at least 1",
+			"llm.resilience.max-keys, -1, must be at least 1", "llm.resilience.max-keys, many, must be a whole number",
 			"llm.resilience.aspect.order, first, must be a whole number",
 			"llm.resilience.providers.anthropic.retry, fast, 'must be a group of properties, each with a name of its own below this one'",
 			"llm.resilience.providers.anthropic, yes, 'must be a group of properties, each with a name of its own below this one'",
@@ -108,6 +130,130 @@ class StartFailureTests {
 		new Starts().with(property, value).fail();
 		assertOneMessage(output, "\"" + property + "\" from property source \"test\"", reason, INHERIT);
 		assertThat(output).contains("    Property: " + property + "\n").contains("    Value: \"" + value + "\"\n");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "https://api.example.com/v1, api.example.com", "http://LOCALHOST, localhost",
+			"api.example.com:8443, api.example.com", "api.example.com/, api.example.com",
+			"http://127.0.0.1:8080/v1?a=b, 127.0.0.1" })
+	void aUrlForAHostIsRefusedWithTheHost(String value, String host, CapturedOutput output) {
+		new Starts().with(ANTHROPIC + "hosts[0]", "localhost").with(ANTHROPIC + "hosts[1]", value).fail();
+		assertOneMessage(output, "\"" + ANTHROPIC + "hosts[1]\" from property source \"test\"", HOST,
+				"Write '" + host + "'.");
+		assertThat(output).contains("    Property: " + ANTHROPIC + "hosts[1]\n")
+			.contains("    Value: \"" + value + "\"\n");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "*.example.com", "my host", "-host", "host..example", "https://", "[::1]" })
+	void whatIsNoHostIsRefused(String value, CapturedOutput output) {
+		new Starts().with(ANTHROPIC + "hosts", value).fail();
+		assertOneMessage(output, "\"" + ANTHROPIC + "hosts\" from property source \"test\"", HOST, INHERIT);
+		assertThat(output).contains("    Value: \"" + value + "\"\n");
+	}
+
+	@Test
+	void thePasswordInAUrlIsNotShown(CapturedOutput output) {
+		new Starts().with(ANTHROPIC + "hosts", "https://user:secret@api.example.com/v1").fail();
+		assertOneMessage(output, "\"" + ANTHROPIC + "hosts\" from property source \"test\"", HOST,
+				"Write 'api.example.com'.");
+		assertThat(output).doesNotContain("secret");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "burst, 20, 20.5, 20", "requests-per-minute, 600, 11, 10", "requests-per-minute, 30, 2, 1" })
+	void anInitialLevelAboveTheBurstIsRefused(String property, String value, String level, String burst,
+			CapturedOutput output) {
+		new Starts().with(ANTHROPIC + "limiter." + property, value)
+			.with(ANTHROPIC + "limiter.initial-level", level)
+			.fail();
+		assertOneMessage(output, "\"" + ANTHROPIC + "limiter.initial-level\" from property source \"test\"",
+				LEVEL + ", which is " + burst + " for 'anthropic'", "Lower it, or raise the burst.");
+	}
+
+	@Test
+	void theShareCountsForTheInitialLevelToo(CapturedOutput output) {
+		new Starts().with(ANTHROPIC + "limiter.requests-per-minute", "600")
+			.with(ANTHROPIC + "limiter.share", "0.25")
+			.with(ANTHROPIC + "limiter.initial-level", "3")
+			.fail();
+		assertThat(output).contains("    Reason: " + LEVEL + ", which is 2 for 'anthropic'\n");
+	}
+
+	@Test
+	void anInheritedInitialLevelAboveTheBurstIsShownWhereItIsSet(CapturedOutput output) {
+		new Starts().with(ANTHROPIC + "limiter.burst", "5")
+			.with("llm.resilience.providers.default.limiter.initial-level", "7")
+			.fail();
+		assertOneMessage(output,
+				"\"llm.resilience.providers.default.limiter.initial-level\" from property source \"test\"",
+				LEVEL + ", which is 5 for 'anthropic'", "Lower it, or raise the burst.");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "1, 1001, 1000", "0.25, 251, 250" })
+	void aCallOfMoreTokensThanThereEverAreIsRefused(String share, String tokens, String most, CapturedOutput output) {
+		new Starts().with(ANTHROPIC + "limiter.tokens-per-minute", "1000")
+			.with(ANTHROPIC + "limiter.share", share)
+			.with(ANTHROPIC + "limiter.default-tokens", tokens)
+			.fail();
+		assertOneMessage(output, "\"" + ANTHROPIC + "limiter.default-tokens\" from property source \"test\"",
+				"must be at most the tokens-per-minute, of which 'anthropic' has " + most + " in this process",
+				"Lower it, or raise tokens-per-minute: a call of more tokens could never be made.");
+	}
+
+	@Test
+	void aLimiterIsNotSharedWithWhatIsNotThere(CapturedOutput output) {
+		new Starts().with(ANTHROPIC + "limiter.shared-with", "antropic")
+			.with("llm.resilience.providers.openai.account", "us")
+			.fail();
+		assertOneMessage(output, SHARED_WITH, "must be the name of another entry: there are [default, openai]",
+				"Use one of these names, or leave the property out for a limiter of its own.");
+		assertThat(output).contains("    Value: \"antropic\"\n");
+	}
+
+	@Test
+	void aLimiterIsNotSharedWithItself(CapturedOutput output) {
+		new Starts().with(ANTHROPIC + "limiter.shared-with", "anthropic").fail();
+		assertOneMessage(output, SHARED_WITH, "must be the name of another entry: there are [default]",
+				"Use one of these names, or leave the property out for a limiter of its own.");
+	}
+
+	@Test
+	void limitersAreNotSharedInACircle(CapturedOutput output) {
+		new Starts().with(ANTHROPIC + "limiter.shared-with", "two")
+			.with("llm.resilience.providers.two.limiter.shared-with", "three")
+			.with("llm.resilience.providers.three.limiter.shared-with", "anthropic")
+			.fail();
+		assertOneMessage(output, SHARED_WITH,
+				"leads in a circle, so that none has a limiter: anthropic -> two -> three -> anthropic",
+				"Leave the property out at the entry whose limiter the others are to use.");
+	}
+
+	@Test
+	void theDefaultEntrySharesNoLimiter(CapturedOutput output) {
+		new Starts().with("llm.resilience.providers.default.limiter.shared-with", "openai")
+			.with("llm.resilience.providers.openai.account", "us")
+			.fail();
+		assertOneMessage(output,
+				"\"llm.resilience.providers.default.limiter.shared-with\" from property source \"test\"",
+				"is not inherited and means nothing on default, which others inherit from",
+				"Set it on each of the entries that the provider counts together.");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "requests-per-minute, 600", "burst, 3", "share, 0.5", "initial-level, empty",
+			"tokens-per-minute, 1000", "input-tokens-per-minute, 1000", "output-tokens-per-minute, 1000",
+			"default-tokens, 10", "max-concurrent-calls, 3" })
+	void whatTheSharedLimiterIsCannotBeSaidTwice(String property, String value, CapturedOutput output) {
+		new Starts().with(ANTHROPIC + "limiter.shared-with", "openai")
+			.with(ANTHROPIC + "limiter." + property, value)
+			.with("llm.resilience.providers.openai.account", "us")
+			.fail();
+		assertOneMessage(output, SHARED_WITH,
+				"makes 'anthropic' use the limiter of 'openai', beside which its own [" + property
+						+ "] would mean nothing",
+				"Set these on 'openai', where they hold for both, or leave shared-with out.");
 	}
 
 	@Test
@@ -201,7 +347,8 @@ class StartFailureTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "llm.resilience.providers.gpt-4.1.retry.max-attempts",
 			"llm.resilience.providers.gpt-4.1.retry.max-atempts", "llm.resilience.providers.gpt-4.1.type",
-			"llm.resilience.providers.gpt-4.1.limiter.requests-per-minute" })
+			"llm.resilience.providers.gpt-4.1.limiter.requests-per-minute",
+			"llm.resilience.providers.gpt-4.1.hosts[0]" })
 	void aDottedNameIsRefused(String property, CapturedOutput output) {
 		new Starts().with(property, "3").fail();
 		assertThat(output).contains("the provider name 'gpt-4.1' holds a dot").contains("for example 'gpt-4-1'");

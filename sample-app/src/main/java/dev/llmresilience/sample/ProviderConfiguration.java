@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import dev.llmresilience.sample.provider.EmbeddedProvider;
 import dev.llmresilience.sample.provider.Limits;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.ai.anthropic.http.okhttp.AnthropicHttpClientBuilderCustomizer;
 import org.springframework.ai.model.anthropic.autoconfigure.AnthropicConnectionProperties;
@@ -27,8 +28,12 @@ class ProviderConfiguration {
 
 	@Bean
 	EmbeddedProvider embeddedProvider(@Value("${sample.provider.requests-per-second}") double requestsPerSecond,
-			@Value("${sample.provider.burst}") int burst) {
-		return EmbeddedProvider.start(new Limits(requestsPerSecond, burst));
+			@Value("${sample.provider.burst}") int burst,
+			@Value("${sample.provider.tokens-per-minute:#{null}}") @Nullable Integer tokensPerMinute,
+			@Value("${sample.provider.headers}") boolean headers) {
+		EmbeddedProvider provider = EmbeddedProvider.start(new Limits(requestsPerSecond, burst, null, tokensPerMinute));
+		provider.accounts().values().forEach((account) -> account.headers(headers));
+		return provider;
 	}
 
 	@Bean

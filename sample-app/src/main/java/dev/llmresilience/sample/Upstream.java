@@ -51,10 +51,10 @@ public record Upstream(String name, @Nullable Account account, Traffic wire) imp
 	}
 
 	/**
-	 * Waits until the buckets on both sides are full, the provider's and the one that the
-	 * application keeps of it, had they been empty when the last request arrived.
-	 * Otherwise a burst soon after another would be measured against tokens that the
-	 * first has used.
+	 * Waits until the buckets on both sides are full, the provider's and those that the
+	 * application keeps of them: the requests', had it been empty when the last request
+	 * arrived, and the tokens'. Otherwise a burst soon after another would be measured
+	 * against what the first has left over.
 	 * @throws InterruptedException if the thread is interrupted
 	 */
 	public void awaitFullBuckets() throws InterruptedException {
@@ -63,7 +63,8 @@ public record Upstream(String name, @Nullable Account account, Traffic wire) imp
 			return;
 		}
 		long refill = (long) (this.account.limits().refillSeconds() * 1e9) + MARGIN.toNanos();
-		TimeUnit.NANOSECONDS.sleep(lastArrival + refill - System.nanoTime());
+		long untilFull = this.account.untilFull().plus(MARGIN).toNanos();
+		TimeUnit.NANOSECONDS.sleep(Math.max(lastArrival + refill - System.nanoTime(), untilFull));
 	}
 
 	@Override

@@ -14,7 +14,7 @@ public final class Account {
 
 	private final Dialect dialect;
 
-	private final TokenBucket bucket;
+	private final Buckets buckets;
 
 	private final Faults faults;
 
@@ -22,12 +22,14 @@ public final class Account {
 
 	private volatile Limits limits;
 
+	private volatile boolean headers = true;
+
 	private volatile CountDownLatch warmUp = new CountDownLatch(0);
 
 	Account(Dialect dialect, Limits limits, LongSupplier nanoTime, DoubleSupplier random) {
 		this.dialect = dialect;
 		this.limits = limits;
-		this.bucket = new TokenBucket(limits, nanoTime);
+		this.buckets = new Buckets(limits, nanoTime);
 		this.faults = new Faults(random);
 		this.traffic = new Traffic(nanoTime);
 	}
@@ -41,12 +43,28 @@ public final class Account {
 	}
 
 	/**
-	 * Changes the limits and fills the bucket.
+	 * Changes the limits and fills the buckets.
 	 * @param limits the new limits
 	 */
 	public void limits(Limits limits) {
 		this.limits = limits;
-		this.bucket.limits(limits);
+		this.buckets.limits(limits);
+	}
+
+	/**
+	 * Whether answers carry the headers that tell the state of the limits.
+	 * @return whether they do, as from the start
+	 */
+	public boolean headers() {
+		return this.headers;
+	}
+
+	/**
+	 * Switches the headers that tell the state of the limits.
+	 * @param headers whether answers carry them
+	 */
+	public void headers(boolean headers) {
+		this.headers = headers;
 	}
 
 	/**
@@ -81,17 +99,17 @@ public final class Account {
 	}
 
 	/**
-	 * How long the bucket takes to be full if nothing arrives.
-	 * @return the time, zero when it is full
+	 * How long the buckets take to be full if nothing arrives.
+	 * @return the time, zero when they are full
 	 */
 	public Duration untilFull() {
-		return this.bucket.peek().untilFull();
+		return this.buckets.peek(0).untilFull();
 	}
 
 	/**
 	 * Lets the next requests for the model {@value EmbeddedProvider#WARM_UP_MODEL} wait
-	 * for each other, so that each of them needs a connection of its own. They take no
-	 * token and are not counted.
+	 * for each other, so that each of them needs a connection of its own. They take
+	 * nothing from the buckets and are not counted.
 	 * @param requests how many
 	 */
 	public void gatherWarmUps(int requests) {
@@ -102,8 +120,8 @@ public final class Account {
 		return this.dialect;
 	}
 
-	TokenBucket bucket() {
-		return this.bucket;
+	Buckets buckets() {
+		return this.buckets;
 	}
 
 	Faults faults() {

@@ -3,10 +3,12 @@ package dev.llmresilience.sample.provider;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-import dev.llmresilience.sample.provider.TokenBucket.Reading;
+import dev.llmresilience.sample.provider.Bucket.Level;
+import dev.llmresilience.sample.provider.Buckets.Reading;
 
 /**
  * The Anthropic Messages API.
@@ -25,11 +27,20 @@ final class AnthropicDialect implements Dialect {
 
 	@Override
 	public Map<String, String> rateLimitHeaders(Reading reading, Instant now) {
+		Map<String, String> headers = new LinkedHashMap<>();
+		put(headers, "anthropic-ratelimit-requests-", reading.requests(), now);
+		if (reading.tokens() != null) {
+			put(headers, "anthropic-ratelimit-tokens-", reading.tokens(), now);
+		}
+		return headers;
+	}
+
+	private static void put(Map<String, String> headers, String prefix, Level level, Instant now) {
 		// The real header has whole seconds; rounded up, it never promises too much.
-		Instant full = now.plus(reading.untilFull()).plusNanos(999_999_999).truncatedTo(ChronoUnit.SECONDS);
-		return Map.of("anthropic-ratelimit-requests-limit", Integer.toString(reading.limit()),
-				"anthropic-ratelimit-requests-remaining", Integer.toString(reading.remaining()),
-				"anthropic-ratelimit-requests-reset", full.toString());
+		Instant full = now.plus(level.untilFull()).plusNanos(999_999_999).truncatedTo(ChronoUnit.SECONDS);
+		headers.put(prefix + "limit", Integer.toString(level.limit()));
+		headers.put(prefix + "remaining", Integer.toString(level.remaining()));
+		headers.put(prefix + "reset", full.toString());
 	}
 
 	@Override
@@ -72,9 +83,11 @@ final class AnthropicDialect implements Dialect {
 
 	@Override
 	public ApiError rateLimited(Reading reading) {
+		Level tokens = reading.scarceTokens();
+		String limit = (tokens != null) ? tokens.limit() + " tokens"
+				: Math.round(reading.limits().requestsPerSecond() * 60) + " requests";
 		return new ApiError(429, "rate_limit_error", "",
-				"This request would exceed your organization's rate limit of %d requests per minute."
-					.formatted(Math.round(reading.limits().requestsPerSecond() * 60)));
+				"This request would exceed your organization's rate limit of %s per minute.".formatted(limit));
 	}
 
 	@Override

@@ -13,7 +13,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import dev.llmresilience.sample.provider.Dialect.ApiError;
 import dev.llmresilience.sample.provider.Faults.Hit;
-import dev.llmresilience.sample.provider.TokenBucket.Reading;
+import dev.llmresilience.sample.provider.Buckets.Reading;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,9 +78,12 @@ final class ChatHandler implements HttpHandler {
 
 	private void meter(HttpExchange exchange, ChatRequest request, String id) throws IOException, InterruptedException {
 		Hit hit = this.account.faults().next();
-		Reading reading = (hit.fault().fault() == FaultKind.NONE) ? this.account.bucket().take()
-				: this.account.bucket().peek();
-		this.dialect.rateLimitHeaders(reading, this.clock.instant()).forEach(exchange.getResponseHeaders()::set);
+		int tokens = request.allTokens();
+		Reading reading = (hit.fault().fault() == FaultKind.NONE) ? this.account.buckets().take(tokens)
+				: this.account.buckets().peek(tokens);
+		if (this.account.headers()) {
+			this.dialect.rateLimitHeaders(reading, this.clock.instant()).forEach(exchange.getResponseHeaders()::set);
+		}
 		if (hit.fault().fault() != FaultKind.NONE) {
 			fail(exchange, request, id, hit, reading);
 		}
@@ -100,7 +103,7 @@ final class ChatHandler implements HttpHandler {
 		Long retryAfter = (fault.retryAfterSeconds() != null) ? fault.retryAfterSeconds().longValue() : null;
 		switch (fault.fault()) {
 			case RATE_LIMITED -> send(exchange, this.dialect.rateLimited(reading), id,
-					(retryAfter != null) ? retryAfter : Long.valueOf(reading.retryAfterSeconds()));
+					(retryAfter != null) ? retryAfter : reading.retryAfterSeconds());
 			case OVERLOADED -> send(exchange, this.dialect.overloaded(), id, retryAfter);
 			case SERVER_ERROR -> send(exchange, this.dialect.error(500, "Internal server error"), id, retryAfter);
 			case SPEND_CAP -> send(exchange, this.dialect.spendCap(), id, retryAfter);

@@ -68,6 +68,10 @@ record ChatRequest(String model, String prompt, boolean stream, boolean includeU
 		return tokens(answer());
 	}
 
+	int allTokens() {
+		return inputTokens() + outputTokens();
+	}
+
 	/**
 	 * Writes a text as a JSON string.
 	 * @param text the text

@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
-import dev.llmresilience.sample.provider.TokenBucket.Reading;
+import dev.llmresilience.sample.provider.Buckets.Reading;
 
 /**
  * How one provider's API writes answers, errors and headers.
@@ -24,7 +24,7 @@ interface Dialect {
 	String requestIdHeader();
 
 	/**
-	 * The headers that tell the state of the rate limit, on success and failure alike.
+	 * The headers that tell the state of the limits, on success and failure alike.
 	 * @param reading the state
 	 * @param now the wall clock
 	 * @return name and value
@@ -50,8 +50,8 @@ interface Dialect {
 	List<String> events(ChatRequest request, String requestId, Instant now);
 
 	/**
-	 * A request that is rejected because the bucket is empty.
-	 * @param reading the state of the bucket
+	 * A request that is rejected because a bucket does not hold what it takes.
+	 * @param reading the state of the buckets
 	 * @return the error
 	 */
 	ApiError rateLimited(Reading reading);

@@ -81,6 +81,15 @@ public final class EmbeddedProvider implements AutoCloseable {
 	}
 
 	/**
+	 * The tokens that a prompt and its answer take together.
+	 * @param prompt the prompt
+	 * @return tokens
+	 */
+	public static int tokens(String prompt) {
+		return new ChatRequest("", prompt, false, false).allTokens();
+	}
+
+	/**
 	 * The address without a path.
 	 * @return for example {@code http://127.0.0.1:40123}
 	 */

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param probability the chance that it hits a request, from 0 to 1; certain, when left
  * out
  * @param retryAfterSeconds the {@code Retry-After} to send; when left out, none, except
- * that a 429 that passes names the time to the next token
+ * that a 429 that passes names the time until the request fits
  * @param status the HTTP status of a {@link FaultKind#STATUS} fault, which needs one
  */
 public record Fault(FaultKind fault, @Nullable Integer count, @Nullable Double probability,

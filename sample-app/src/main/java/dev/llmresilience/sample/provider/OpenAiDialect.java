@@ -4,10 +4,12 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-import dev.llmresilience.sample.provider.TokenBucket.Reading;
+import dev.llmresilience.sample.provider.Bucket.Level;
+import dev.llmresilience.sample.provider.Buckets.Reading;
 
 /**
  * The OpenAI chat completions API.
@@ -26,8 +28,18 @@ final class OpenAiDialect implements Dialect {
 
 	@Override
 	public Map<String, String> rateLimitHeaders(Reading reading, Instant now) {
-		return Map.of("x-ratelimit-limit-requests", Integer.toString(reading.limit()), "x-ratelimit-remaining-requests",
-				Integer.toString(reading.remaining()), "x-ratelimit-reset-requests", goDuration(reading.untilFull()));
+		Map<String, String> headers = new LinkedHashMap<>();
+		put(headers, "requests", reading.requests());
+		if (reading.tokens() != null) {
+			put(headers, "tokens", reading.tokens());
+		}
+		return headers;
+	}
+
+	private static void put(Map<String, String> headers, String unit, Level level) {
+		headers.put("x-ratelimit-limit-" + unit, Integer.toString(level.limit()));
+		headers.put("x-ratelimit-remaining-" + unit, Integer.toString(level.remaining()));
+		headers.put("x-ratelimit-reset-" + unit, goDuration(level.untilFull()));
 	}
 
 	@Override
@@ -58,10 +70,24 @@ final class OpenAiDialect implements Dialect {
 
 	@Override
 	public ApiError rateLimited(Reading reading) {
+		if (reading.tokens() != null && reading.isTooLarge()) {
+			return new ApiError(429, "tokens", "rate_limit_exceeded", """
+					Request too large on tokens per min (TPM): Limit %d, Requested %d. \
+					The input or output tokens must be reduced in order to run successfully."""
+				.formatted(reading.tokens().limit(), reading.tokens().wanted()));
+		}
+		Level tokens = reading.scarceTokens();
+		if (tokens != null) {
+			return new ApiError(429, "tokens", "rate_limit_exceeded", """
+					Rate limit reached on tokens per min (TPM): Limit %d, Used %d, Requested %d. \
+					Please try again in %s.""".formatted(tokens.limit(), tokens.limit() - tokens.remaining(),
+					tokens.wanted(), goDuration(tokens.untilEnough())));
+		}
 		long perMinute = Math.round(reading.limits().requestsPerSecond() * 60);
 		return new ApiError(429, "requests", "rate_limit_exceeded", """
 				Rate limit reached on requests per min (RPM): Limit %d, Used %d, Requested 1. \
-				Please try again in %s.""".formatted(perMinute, perMinute, goDuration(reading.untilNext())));
+				Please try again in %s.""".formatted(perMinute, perMinute,
+				goDuration(reading.requests().untilEnough())));
 	}
 
 	@Override
@@ -130,7 +156,7 @@ final class OpenAiDialect implements Dialect {
 
 	private static String usage(ChatRequest request) {
 		return "{\"prompt_tokens\":%d,\"completion_tokens\":%d,\"total_tokens\":%d}".formatted(request.inputTokens(),
-				request.outputTokens(), request.inputTokens() + request.outputTokens());
+				request.outputTokens(), request.allTokens());
 	}
 
 }

@@ -17,6 +17,7 @@ import dev.llmresilience.LlmCallRefusedException;
 import dev.llmresilience.LlmCallReport;
 import dev.llmresilience.sample.Upstream;
 import dev.llmresilience.sample.chat.Chat;
+import dev.llmresilience.sample.provider.EmbeddedProvider;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +30,8 @@ import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 final class Burst {
 
 	private static final Logger logger = LoggerFactory.getLogger(Burst.class);
+
+	private static final String PROMPT = "Say hello";
 
 	private final Chat chat;
 
@@ -51,7 +54,7 @@ final class Burst {
 			warmUp(upstream, threads);
 			upstream.awaitFullBuckets();
 			upstream.resetCounts();
-			return BurstResult.of(this.calls, fire(threads), upstream);
+			return BurstResult.of(this.calls, fire(threads), EmbeddedProvider.tokens(PROMPT), upstream);
 		}
 		finally {
 			threads.shutdownNow();
@@ -76,7 +79,7 @@ final class Burst {
 
 	private long answeredAt(CyclicBarrier start) throws InterruptedException, BrokenBarrierException {
 		start.await();
-		this.chat.ask("Say hello");
+		this.chat.ask(PROMPT);
 		return System.nanoTime();
 	}
 

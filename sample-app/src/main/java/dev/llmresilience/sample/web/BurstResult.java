@@ -23,11 +23,11 @@ import org.jspecify.annotations.Nullable;
 record BurstResult(int calls, int answered, int failed, long requestsSent, long rejected,
 		@Nullable Double lastAnswerSeconds, @Nullable Double p95Seconds, @Nullable Double floorSeconds) {
 
-	static BurstResult of(int calls, List<Long> answeredAt, Upstream upstream) {
+	static BurstResult of(int calls, List<Long> answeredAt, int tokens, Upstream upstream) {
 		Counts counts = upstream.counts();
 		List<Long> inOrder = answeredAt.stream().sorted().toList();
 		int p95 = (int) Math.ceil(inOrder.size() * 0.95);
-		Double floor = (upstream.account() != null) ? upstream.account().limits().floorSeconds(calls) : null;
+		Double floor = (upstream.account() != null) ? upstream.account().limits().floorSeconds(calls, tokens) : null;
 		return new BurstResult(calls, inOrder.size(), calls - inOrder.size(), counts.arrived(), counts.rejected(),
 				seconds(inOrder, inOrder.size(), counts), seconds(inOrder, p95, counts), floor);
 	}

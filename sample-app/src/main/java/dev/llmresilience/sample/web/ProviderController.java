@@ -52,6 +52,12 @@ class ProviderController {
 		return state();
 	}
 
+	@PutMapping("/headers")
+	State headers(@RequestBody Headers headers, @RequestParam(required = false) @Nullable String provider) {
+		accounts(provider).forEach((account) -> account.headers(headers.sent()));
+		return state();
+	}
+
 	private Collection<Account> accounts(@Nullable String provider) {
 		if (provider == null) {
 			return this.provider.accounts().values();
@@ -62,6 +68,14 @@ class ProviderController {
 		catch (IllegalArgumentException ex) {
 			throw Chats.badRequest(String.valueOf(ex.getMessage()));
 		}
+	}
+
+	/**
+	 * Whether answers carry the headers that tell the state of the limits.
+	 *
+	 * @param sent whether they do
+	 */
+	record Headers(boolean sent) {
 	}
 
 	/**
@@ -77,17 +91,18 @@ class ProviderController {
 	 * An account of the embedded provider.
 	 *
 	 * @param limits its limits
+	 * @param headers whether its answers carry the state of the limits
 	 * @param fault its fault
 	 * @param arrived requests since the last burst began
 	 * @param answered requests answered with 200 since then
 	 * @param rejected requests answered with 429 since then
 	 */
-	record AccountState(Limits limits, Fault fault, long arrived, long answered, long rejected) {
+	record AccountState(Limits limits, boolean headers, Fault fault, long arrived, long answered, long rejected) {
 
 		static AccountState of(Account account) {
 			Counts counts = account.counts();
-			return new AccountState(account.limits(), account.fault(), counts.arrived(), counts.answered(),
-					counts.rejected());
+			return new AccountState(account.limits(), account.headers(), account.fault(), counts.arrived(),
+					counts.answered(), counts.rejected());
 		}
 
 	}

@@ -3,7 +3,9 @@ package dev.llmresilience.sample.provider;
 import java.time.Duration;
 import java.time.Instant;
 
-import dev.llmresilience.sample.provider.TokenBucket.Reading;
+import dev.llmresilience.sample.provider.Bucket.Level;
+import dev.llmresilience.sample.provider.Buckets.Reading;
+import dev.llmresilience.sample.provider.Dialect.ApiError;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -22,8 +24,12 @@ class DialectTests {
 
 	private final Dialect openai = new OpenAiDialect();
 
-	private final Reading reading = new Reading(false, new Limits(10, 20), 0, Duration.ofMillis(70),
-			Duration.ofMillis(1970));
+	private final Level requests = new Level(20, 0, 1, Duration.ofMillis(70), Duration.ofMillis(1970));
+
+	private final Reading reading = new Reading(false, new Limits(10, 20), this.requests, null);
+
+	private final Reading outOfTokens = outOfTokens(
+			new Level(10_000, 4225, 4301, Duration.ofMillis(456), Duration.ofMillis(34_650)));
 
 	private final ChatRequest request = new ChatRequest("a-model", "say \"hello\" twice", true, true);
 
@@ -40,6 +46,54 @@ class DialectTests {
 		assertThat(this.openai.rateLimitHeaders(this.reading, NOW)).containsEntry("x-ratelimit-limit-requests", "20")
 			.containsEntry("x-ratelimit-remaining-requests", "0")
 			.containsEntry("x-ratelimit-reset-requests", "1.97s");
+	}
+
+	@Test
+	void the_tokens_are_told_like_the_requests_where_they_are_limited() {
+		assertThat(this.anthropic.rateLimitHeaders(this.outOfTokens, NOW)).hasSize(6)
+			.containsEntry("anthropic-ratelimit-requests-remaining", "0")
+			.containsEntry("anthropic-ratelimit-tokens-limit", "10000")
+			.containsEntry("anthropic-ratelimit-tokens-remaining", "4225")
+			.containsEntry("anthropic-ratelimit-tokens-reset", "2026-10-01T00:00:35Z");
+		assertThat(this.openai.rateLimitHeaders(this.outOfTokens, NOW)).hasSize(6)
+			.containsEntry("x-ratelimit-remaining-requests", "0")
+			.containsEntry("x-ratelimit-limit-tokens", "10000")
+			.containsEntry("x-ratelimit-remaining-tokens", "4225")
+			.containsEntry("x-ratelimit-reset-tokens", "34.65s");
+	}
+
+	@Test
+	void tokens_that_are_not_limited_are_not_told() {
+		assertThat(this.anthropic.rateLimitHeaders(this.reading, NOW)).hasSize(3);
+		assertThat(this.openai.rateLimitHeaders(this.reading, NOW)).hasSize(3);
+	}
+
+	@Test
+	void a_rejection_for_want_of_tokens_says_so() {
+		assertThat(this.anthropic.rateLimited(this.outOfTokens)).isEqualTo(new ApiError(429, "rate_limit_error", "",
+				"This request would exceed your organization's rate limit of 10000 tokens per minute."));
+		assertThat(this.openai.rateLimited(this.outOfTokens)).isEqualTo(new ApiError(429, "tokens",
+				"rate_limit_exceeded", "Rate limit reached on tokens per min (TPM): Limit 10000, Used 5775, "
+						+ "Requested 4301. Please try again in 456ms."));
+	}
+
+	@Test
+	void a_rejection_for_want_of_requests_says_so_where_tokens_are_limited_too() {
+		Reading outOfRequests = outOfTokens(new Level(10_000, 9000, 10, Duration.ZERO, Duration.ofSeconds(6)));
+		assertThat(this.anthropic.rateLimited(outOfRequests).message()).contains("600 requests per minute");
+		assertThat(this.openai.rateLimited(outOfRequests).type()).isEqualTo("requests");
+	}
+
+	@Test
+	void a_request_larger_than_a_minute_is_told_never_to_come_back_by_openai() {
+		Reading tooLarge = outOfTokens(new Level(10_000, 10_000, 14_368, Duration.ofSeconds(27), Duration.ZERO));
+		assertThat(this.openai.rateLimited(tooLarge).type()).isEqualTo("tokens");
+		assertThat(this.openai.rateLimited(tooLarge).message())
+			.startsWith("Request too large on tokens per min (TPM): Limit 10000, Requested 14368.");
+	}
+
+	private Reading outOfTokens(Level tokens) {
+		return new Reading(false, new Limits(10, 20, null, 10_000), this.requests, tokens);
 	}
 
 	@ParameterizedTest

@@ -73,6 +73,41 @@ class EmbeddedProviderTests {
 		assertThat(counts.rejected()).isOne();
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "anthropic, rate limit of 10 tokens per minute", "openai, 'Limit 10, Used 6, Requested 6.'" })
+	void a_request_whose_tokens_are_not_there_is_rejected(String name, String message) {
+		assertThat(EmbeddedProvider.tokens("hello")).isEqualTo(6);
+		this.provider.account(name).limits(new Limits(0.1, 3, 0, 10));
+		assertThat(ask(name).statusCode()).isEqualTo(200);
+		HttpResponse<String> response = ask(name);
+		assertThat(response.statusCode()).isEqualTo(429);
+		assertThat(response.body()).contains(message);
+		assertThat(header(response, "retry-after")).isEqualTo("12");
+		assertThat(response.headers().map().keySet()).anyMatch((header) -> header.contains("tokens"));
+	}
+
+	@Test
+	void a_request_of_more_tokens_than_there_ever_are_carries_no_retry_after() {
+		this.provider.account("openai").limits(new Limits(0.1, 3, 0, 5));
+		HttpResponse<String> response = ask("openai");
+		assertThat(response.statusCode()).isEqualTo(429);
+		assertThat(response.body()).contains("Request too large");
+		assertThat(response.headers().firstValue("retry-after")).isEmpty();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "anthropic", "openai" })
+	void the_headers_of_the_limits_can_be_switched_off(String name) {
+		this.provider.account(name).limits(new Limits(0.1, 1, 0, 600));
+		this.provider.account(name).headers(false);
+		assertThat(ask(name).headers().map().keySet()).noneMatch((header) -> header.contains("ratelimit"));
+		HttpResponse<String> rejected = ask(name);
+		assertThat(rejected.headers().map().keySet()).noneMatch((header) -> header.contains("ratelimit"));
+		assertThat(header(rejected, "retry-after")).isEqualTo("10");
+		this.provider.account(name).headers(true);
+		assertThat(ask(name).headers().map().keySet()).filteredOn((header) -> header.contains("ratelimit")).hasSize(6);
+	}
+
 	@Test
 	void the_accounts_do_not_share_their_tokens() {
 		for (int i = 0; i < 4; i++) {
@@ -176,7 +211,7 @@ class EmbeddedProviderTests {
 
 	@Test
 	void three_hundred_requests_are_answered_side_by_side() {
-		this.provider.account("anthropic").limits(new Limits(1, 300, 0));
+		this.provider.account("anthropic").limits(new Limits(1, 300, 0, null));
 		List<CompletableFuture<HttpResponse<String>>> answers = IntStream.range(0, 300)
 			.mapToObj((i) -> send("anthropic", body("a-model", false)))
 			.toList();

@@ -76,8 +76,18 @@ class FaultTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> new Limits(Double.NaN, 1)).withMessageContaining("NaN");
 		assertThatIllegalArgumentException().isThrownBy(() -> new Limits(1, 0))
 			.withMessage("burst must be between 1 and 1000000, but was 0");
-		assertThatIllegalArgumentException().isThrownBy(() -> new Limits(1, 1, -1))
+		assertThatIllegalArgumentException().isThrownBy(() -> new Limits(1, 1, -1, null))
 			.withMessage("latencyMillis must be between 0 and 600000, but was -1");
+		assertThatIllegalArgumentException().isThrownBy(() -> new Limits(1, 1, null, 0))
+			.withMessage("tokensPerMinute must be at least 1, but was 0");
+	}
+
+	@Test
+	void the_floor_of_a_burst_is_that_of_the_scarcer_limit() {
+		assertThat(new Limits(10, 20).floorSeconds(100, 1000)).isEqualTo(8);
+		assertThat(new Limits(10, 20, null, 6000).floorSeconds(100, 8)).isEqualTo(8);
+		assertThat(new Limits(10, 20, null, 600).floorSeconds(100, 8)).isEqualTo(20);
+		assertThat(new Limits(10, 200, null, 600).floorSeconds(100, 6)).isZero();
 	}
 
 	@Test

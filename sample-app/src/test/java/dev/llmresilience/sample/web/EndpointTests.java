@@ -86,8 +86,25 @@ class EndpointTests {
 	@Test
 	void limits_can_be_changed_for_all_accounts() {
 		put("/provider/limits", "{\"requestsPerSecond\":7.5,\"burst\":3,\"latencyMillis\":0}");
-		assertThat(this.provider.account("anthropic").limits()).isEqualTo(new Limits(7.5, 3, 0));
-		assertThat(this.provider.account("openai").limits()).isEqualTo(new Limits(7.5, 3, 0));
+		assertThat(this.provider.account("anthropic").limits()).isEqualTo(new Limits(7.5, 3, 0, null));
+		assertThat(this.provider.account("openai").limits()).isEqualTo(new Limits(7.5, 3, 0, null));
+	}
+
+	@Test
+	void tokens_can_be_limited_for_one_account() {
+		put("/provider/limits?provider=openai", "{\"requestsPerSecond\":10,\"burst\":22,\"tokensPerMinute\":600}");
+		assertThat(this.provider.account("openai").limits()).isEqualTo(new Limits(10, 22, null, 600));
+		assertThat(this.provider.account("anthropic").limits()).isEqualTo(LIMITS);
+	}
+
+	@Test
+	void the_headers_of_the_limits_can_be_switched_off_and_on_again() {
+		assertThat(this.provider.account("openai").headers()).isTrue();
+		put("/provider/headers?provider=openai", "{\"sent\":false}");
+		assertThat(this.provider.account("openai").headers()).isFalse();
+		assertThat(this.provider.account("anthropic").headers()).isTrue();
+		put("/provider/headers", "{\"sent\":true}");
+		assertThat(this.provider.account("openai").headers()).isTrue();
 	}
 
 	@Test
@@ -109,6 +126,8 @@ class EndpointTests {
 			PUT  | /provider/limits | {"burst":3}                       | requestsPerSecond: Cannot map `null`
 			PUT  | /provider/limits | {"requestsPerSecond":0,"burst":3} | requestsPerSecond must be more than 0
 			PUT  | /provider/limits | {"requestsPerSecond":1,"burst":0} | burst must be between 1 and 1000000
+			PUT  | /provider/limits | {"requestsPerSecond":1,"burst":1,"tokensPerMinute":0} | tokensPerMinute must be at
+			PUT  | /provider/headers | {}                               | sent: Cannot map `null`
 			PUT  | /provider/limits | no json                           | Unrecognized token
 			POST | /ask             | {"provider":"x","prompt":"a"}     | provider must be one of anthropic, openai
 			POST | /ask             | {"provider":"openai"}             | prompt must be a text
@@ -127,6 +146,7 @@ class EndpointTests {
 		JsonNode state = read(exchange(HttpMethod.GET, "/provider", ""));
 		assertThat(state.path("url").asString()).startsWith("http://127.0.0.1:");
 		assertThat(state.path("accounts").propertyNames()).containsExactly("anthropic", "openai");
+		assertThat(state.path("accounts").path("openai").path("headers").asBoolean()).isTrue();
 	}
 
 	private ResponseEntity<String> post(String path, String body) {

@@ -18,8 +18,6 @@ final class LimiterSettingsFactory {
 	/** What the initial level may be. */
 	static final String LEVELS = "must be full, empty, or a number of calls from 0 to the burst";
 
-	private static final double SECONDS_PER_MINUTE = 60;
-
 	private final String entry;
 
 	private final Source<Limiter> source;
@@ -53,35 +51,25 @@ final class LimiterSettingsFactory {
 	private LimiterSettings create() {
 		LimiterSettings built = LimiterSettings.DEFAULTS;
 		double share = this.source.get(Limiter::share, built.share());
-		return built.withMode(this.source.get(Limiter::mode, built.mode()))
+		LimiterSettings rated = built.withMode(this.source.get(Limiter::mode, built.mode()))
 			.withRate(this.source.find(Limiter::requestsPerMinute), this.source.find(Limiter::burst))
-			.withShare(share, initialLevel(share))
+			.withShare(share, null);
+		return rated.withShare(share, initialLevel(rated.bucketSize()))
 			.withTokens(tokens(share))
 			.withMaxConcurrentCalls(this.source.find(Limiter::maxConcurrentCalls))
 			.withWaiting(this.source.find(Limiter::maxWait), this.source.find(Limiter::maxWaiting))
 			.withNetworkMargin(this.source.get(Limiter::networkMargin, built.networkMargin()));
 	}
 
-	private @Nullable Double initialLevel(double share) {
+	private @Nullable Double initialLevel(@Nullable Double burst) {
 		String text = this.source.find(Limiter::initialLevel);
 		Double calls = (text != null) ? calls(text) : null;
-		Double burst = burst(share);
 		if (calls != null && burst != null && calls > burst) {
 			throw conflict("initial-level", Limiter::initialLevel, text,
 					LEVELS + ", which is " + plain(burst) + " for '" + this.entry + "'",
 					"Lower it, or raise the burst.");
 		}
 		return calls;
-	}
-
-	/** Without a burst there is one second's worth of the rate, and at least 1. */
-	private @Nullable Double burst(double share) {
-		Integer burst = this.source.find(Limiter::burst);
-		Double rate = this.source.find(Limiter::requestsPerMinute);
-		if (burst != null) {
-			return burst.doubleValue();
-		}
-		return (rate != null) ? Math.max(1, Math.floor(rate * share / SECONDS_PER_MINUTE)) : null;
 	}
 
 	private TokenLimits tokens(double share) {

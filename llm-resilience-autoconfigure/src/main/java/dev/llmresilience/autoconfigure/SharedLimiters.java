@@ -20,6 +20,7 @@ final class SharedLimiters {
 	private static final Map<String, Source.Property<Limiter, ?>> OF_THE_OWNER = new LinkedHashMap<>();
 
 	static {
+		OF_THE_OWNER.put("mode", Limiter::mode);
 		OF_THE_OWNER.put("requests-per-minute", Limiter::requestsPerMinute);
 		OF_THE_OWNER.put("burst", Limiter::burst);
 		OF_THE_OWNER.put("share", Limiter::share);
@@ -29,6 +30,9 @@ final class SharedLimiters {
 		OF_THE_OWNER.put("output-tokens-per-minute", Limiter::outputTokensPerMinute);
 		OF_THE_OWNER.put("default-tokens", Limiter::defaultTokens);
 		OF_THE_OWNER.put("max-concurrent-calls", Limiter::maxConcurrentCalls);
+		OF_THE_OWNER.put("max-wait", Limiter::maxWait);
+		OF_THE_OWNER.put("max-waiting", Limiter::maxWaiting);
+		OF_THE_OWNER.put("network-margin", Limiter::networkMargin);
 	}
 
 	private final Map<String, String> sharedWith;

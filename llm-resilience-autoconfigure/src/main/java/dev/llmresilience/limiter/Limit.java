@@ -33,13 +33,18 @@ record Limit(double perSecond, double capacity, boolean sized) {
 	 */
 	static Limit ofRequests(double perMinute, LimiterSettings settings) {
 		Integer burst = settings.burst();
-		double calls = (burst != null) ? burst * settings.share() : perMinute * settings.share() / SECONDS_PER_MINUTE;
 		if (!(perMinute > 0) || !Double.isFinite(perMinute) || (burst != null && burst < 1)) {
 			throw new IllegalArgumentException(
 					"A limiter needs requests-per-minute > 0 and burst >= 1, not " + perMinute + " and " + burst);
 		}
-		return new Limit(perMinute * settings.share() / SECONDS_PER_MINUTE, Math.max(1, Math.floor(calls)),
-				burst != null);
+		return new Limit(perMinute * settings.share() / SECONDS_PER_MINUTE, calls(perMinute, settings), burst != null);
+	}
+
+	/** The calls that the bucket of this process holds. */
+	static double calls(double perMinute, LimiterSettings settings) {
+		Integer burst = settings.burst();
+		double calls = (burst != null) ? burst : perMinute / SECONDS_PER_MINUTE;
+		return Math.max(1, Math.floor(calls * settings.share()));
 	}
 
 	/**

@@ -35,6 +35,17 @@ public record LimiterSettings(LimiterMode mode, @Nullable Double requestsPerMinu
 			TokenLimits.NONE, null, null, null, Duration.ofMillis(50));
 
 	/**
+	 * The calls that this process may send at once after a pause: its share of the burst.
+	 * @return the number, at least 1, or {@code null} with neither rate nor burst
+	 */
+	public @Nullable Double bucketSize() {
+		if (this.requestsPerMinute == null && this.burst == null) {
+			return null;
+		}
+		return Limit.calls((this.requestsPerMinute != null) ? this.requestsPerMinute : 0, this);
+	}
+
+	/**
 	 * Whether a wait is allowed.
 	 * @param needed the wait, in nanoseconds
 	 * @param left the time that the call has left, in nanoseconds

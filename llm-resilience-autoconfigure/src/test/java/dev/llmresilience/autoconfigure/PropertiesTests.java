@@ -228,9 +228,9 @@ class PropertiesTests {
 	}
 
 	@Test
-	void anEntryThatUsesTheLimiterOfAnotherMayWaitInItsOwnWayAndInheritWhatItWants() {
+	void anEntryThatUsesTheLimiterOfAnotherMayInheritWhatItDoesNotNeed() {
 		assertThat(settings("chat", PROVIDERS + "chat.limiter.shared-with", "openai",
-				PROVIDERS + "chat.limiter.max-wait", "5s", PROVIDERS + "default.limiter.requests-per-minute", "600",
+				PROVIDERS + "default.limiter.max-wait", "5s", PROVIDERS + "default.limiter.requests-per-minute", "600",
 				PROVIDERS + "openai.limiter.burst", "3")
 			.limiterSharedWith()).isEqualTo("openai");
 	}

@@ -49,6 +49,9 @@ final class Guards {
 	/** What it has of the limiter. */
 	private final Permit permit;
 
+	/** Whether the limiter waits to hear of an attempt. */
+	private boolean underWay;
+
 	/** Whether the attempt under way was paid for with a budget token. */
 	private boolean tokenUsed;
 
@@ -153,11 +156,13 @@ final class Guards {
 		}
 		this.tokenUsed = this.token;
 		this.token = false;
+		this.underWay = true;
 		this.provider.limiter().onSend(this.permit, now);
 		return null;
 	}
 
 	void succeeded(long sent, @Nullable TokenUsage usage) {
+		this.underWay = false;
 		this.provider.limiter().onSuccess(this.permit, usage);
 		CircuitBreaker breaker = this.provider.breaker();
 		if (breaker != null && this.breaker != null) {
@@ -191,9 +196,10 @@ final class Guards {
 	 * for, or as it was
 	 */
 	LlmFailure paced(LlmFailure failure) {
+		this.underWay = false;
 		if (!paces(failure)) {
 			this.provider.limiter().onLimits(this.permit.sent(), failure.limits());
-			this.provider.limiter().onFailure(this.permit, failure.outcomeUnknown());
+			this.provider.limiter().onFailure(this.permit, mayHaveCounted(failure));
 			return failure;
 		}
 		Duration hint = failure.hint();
@@ -201,6 +207,12 @@ final class Guards {
 			.onRejected(this.permit, (hint != null) ? cappedHint(failure) : -1, failure.limits());
 		boolean tooLong = hint != null && hint.compareTo(this.provider.settings().policy().maxRetryAfter()) > 0;
 		return tooLong ? failure : failure.withHint(Duration.ofNanos(wait));
+	}
+
+	/** Whether the provider may have counted the tokens of an attempt all the same. */
+	private static boolean mayHaveCounted(LlmFailure failure) {
+		return failure.outcomeUnknown() || failure.kind() == FailureKind.CANCELLED
+				|| failure.kind() == FailureKind.APPLICATION;
 	}
 
 	/** The call that the limiter expected is back. */
@@ -284,6 +296,10 @@ final class Guards {
 	}
 
 	private void giveBack() {
+		if (this.underWay) {
+			this.underWay = false;
+			this.provider.limiter().onFailure(this.permit, true);
+		}
 		if (this.breaker != null) {
 			this.breaker.neutral();
 			this.breaker = null;

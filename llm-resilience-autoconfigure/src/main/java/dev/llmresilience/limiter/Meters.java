@@ -27,6 +27,9 @@ final class Meters {
 
 	private final Places places;
 
+	/** Up to this moment nothing is put back that could let a call out. */
+	private volatile long pausedUntil;
+
 	/**
 	 * Creates meters with full buckets, or as full as the settings say.
 	 * @param settings the limiter's settings
@@ -38,6 +41,7 @@ final class Meters {
 		boolean off = settings.mode() == LimiterMode.OFF;
 		Limit calls = off ? null : Limit.ofRequests(settings);
 		this.settings = settings;
+		this.pausedUntil = now;
 		this.requests = new Meter(Dimension.REQUESTS, 0, calls, settings, now);
 		this.all = off ? new Meter[0]
 				: new Meter[] { this.requests, meter(Dimension.TOKENS, 1, tokens.perMinute(), now),
@@ -72,6 +76,18 @@ final class Meters {
 
 	Places places() {
 		return this.places;
+	}
+
+	/**
+	 * Lets a pause last at least until a moment.
+	 * @param until the moment
+	 * @return when it ends
+	 */
+	long pause(long until) {
+		if (until - this.pausedUntil > 0) {
+			this.pausedUntil = until;
+		}
+		return this.pausedUntil;
 	}
 
 	boolean areOff() {
@@ -110,33 +126,32 @@ final class Meters {
 		}
 		for (int i = 0; i < this.all.length; i++) {
 			if (!this.all[i].take(permit, waited, now)) {
-				putBack(permit, i, now, now);
+				putBack(permit, i, now);
 				return false;
 			}
 		}
 		// Last, so that a place is only ever held by a call that leaves, whose end wakes
 		// those who wait for it.
 		if (!this.places.take(permit)) {
-			putBack(permit, this.all.length, now, now);
+			putBack(permit, this.all.length, now);
 			return false;
 		}
 		return true;
 	}
 
-	private void putBack(Permit permit, int meters, long pausedUntil, long now) {
+	private void putBack(Permit permit, int meters, long now) {
 		for (int i = 0; i < meters; i++) {
-			this.all[i].putBack(permit, pausedUntil, now);
+			this.all[i].putBack(permit, this.pausedUntil, now);
 		}
 	}
 
 	/**
 	 * Puts back what a call has taken with which no request was sent.
 	 * @param permit the call
-	 * @param pausedUntil the moment before which no call may leave
 	 * @param now the clock
 	 */
-	void putBack(Permit permit, long pausedUntil, long now) {
-		putBack(permit, this.all.length, pausedUntil, now);
+	void putBack(Permit permit, long now) {
+		putBack(permit, this.all.length, now);
 		this.places.giveBack(permit);
 	}
 
@@ -166,9 +181,9 @@ final class Meters {
 		return sooner;
 	}
 
-	void settle(Permit permit, TokenUsage usage, long pausedUntil, long now) {
+	void settle(Permit permit, TokenUsage usage, long now) {
 		for (Meter meter : this.all) {
-			meter.settle(permit, usage, pausedUntil, now);
+			meter.settle(permit, usage, this.pausedUntil, now);
 		}
 	}
 
@@ -176,13 +191,12 @@ final class Meters {
 	 * A call was rejected, or failed, before it used anything.
 	 * @param permit the call
 	 * @param scarce what it was rejected for, which has learnt of it already
-	 * @param pausedUntil the moment before which no call may leave
 	 * @param now the clock
 	 */
-	void unused(Permit permit, Meter scarce, long pausedUntil, long now) {
+	void unused(Permit permit, Meter scarce, long now) {
 		for (Meter meter : this.all) {
 			if (meter != scarce) {
-				meter.unused(permit, pausedUntil, now);
+				meter.unused(permit, this.pausedUntil, now);
 			}
 		}
 	}
@@ -266,9 +280,9 @@ final class Meters {
 		return scarcest;
 	}
 
-	void follow(long sent, List<RateLimitSnapshot> limits, long pausedUntil, long now) {
+	void follow(long sent, List<RateLimitSnapshot> limits, long now) {
 		for (RateLimitSnapshot snapshot : limits) {
-			of(snapshot.dimension()).announce(snapshot, sent, pausedUntil, now);
+			of(snapshot.dimension()).announce(snapshot, sent, this.pausedUntil, now);
 		}
 	}
 

@@ -34,9 +34,6 @@ public final class RateLimiter {
 
 	private final Turns turns;
 
-	/** Up to this moment nothing is put back that could let a call out. */
-	private volatile long pausedUntil;
-
 	/**
 	 * Creates a limiter whose buckets are full.
 	 * @param settings how it paces
@@ -47,7 +44,6 @@ public final class RateLimiter {
 		this.settings = settings;
 		this.time = time;
 		long now = time.nanoTime();
-		this.pausedUntil = now;
 		this.meters = new Meters(settings, now);
 		this.turns = new Turns(this.meters, settings, time);
 	}
@@ -141,7 +137,7 @@ public final class RateLimiter {
 	 * @param permit the call's permit
 	 */
 	public void giveBack(Permit permit) {
-		this.meters.putBack(permit, this.pausedUntil, this.time.nanoTime());
+		this.meters.putBack(permit, this.time.nanoTime());
 		this.turns.serveIfAnybodyWaits();
 	}
 
@@ -165,7 +161,7 @@ public final class RateLimiter {
 		if (usage != null && countsTokens()) {
 			this.turns.lock().lock();
 			try {
-				this.meters.settle(permit, usage, this.pausedUntil, this.time.nanoTime());
+				this.meters.settle(permit, usage, this.time.nanoTime());
 			}
 			finally {
 				this.turns.lock().unlock();
@@ -185,7 +181,7 @@ public final class RateLimiter {
 		if (!counted && countsTokens()) {
 			this.turns.lock().lock();
 			try {
-				this.meters.unused(permit, this.meters.requests(), this.pausedUntil, this.time.nanoTime());
+				this.meters.unused(permit, this.meters.requests(), this.time.nanoTime());
 			}
 			finally {
 				this.turns.lock().unlock();
@@ -231,29 +227,22 @@ public final class RateLimiter {
 				this.turns.away(permit);
 				Reaction reaction = scarce.rejected(permit, hintNanos, silence, now);
 				if (!reaction.explained()) {
-					pausedUntil(reaction.freeAt());
+					this.meters.pause(reaction.freeAt());
 				}
 				wait = Math.max(0, reaction.freeAt() - now);
 			}
 			else {
 				wait = (hintNanos >= 0) ? hintNanos : silence;
-				pausedUntil(now + wait);
-				scarce.pause(this.pausedUntil);
+				scarce.pause(this.meters.pause(now + wait));
 			}
-			this.meters.unused(permit, scarce, this.pausedUntil, now);
-			this.meters.follow(permit.sent, limits, this.pausedUntil, now);
+			this.meters.unused(permit, scarce, now);
+			this.meters.follow(permit.sent, limits, now);
 		}
 		finally {
 			this.turns.lock().unlock();
 		}
 		this.turns.serveIfAnybodyWaits();
 		return wait;
-	}
-
-	private void pausedUntil(long until) {
-		if (until - this.pausedUntil > 0) {
-			this.pausedUntil = until;
-		}
 	}
 
 	/**
@@ -278,7 +267,7 @@ public final class RateLimiter {
 		try {
 			long now = this.time.nanoTime();
 			this.turns.adjust(now);
-			this.meters.follow(sent, limits, this.pausedUntil, now);
+			this.meters.follow(sent, limits, now);
 		}
 		finally {
 			this.turns.lock().unlock();

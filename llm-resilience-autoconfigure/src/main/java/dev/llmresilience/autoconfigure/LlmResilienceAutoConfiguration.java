@@ -85,7 +85,7 @@ public final class LlmResilienceAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	LlmResilience llmResilience(LlmResilienceProperties properties, Providers providers, BlockingDriver driver) {
-		return properties.enabled() ? new DefaultLlmResilience(providers, driver) : new UnprotectedCalls();
+		return properties.enabled() ? new DefaultLlmResilience(providers, driver) : new UnprotectedCalls(providers);
 	}
 
 	@Bean

@@ -95,6 +95,26 @@ public final class RateLimiter {
 	}
 
 	/**
+	 * Whether calls should bring an estimate of their tokens.
+	 * @return whether an estimate makes a difference
+	 */
+	public boolean countsTokens() {
+		return true;
+	}
+
+	/**
+	 * Sets the rate while running; those who wait follow.
+	 * @param requestsPerMinute calls a minute, above 0 and finite
+	 * @throws IllegalArgumentException if the rate is out of its range
+	 */
+	public void setRequestsPerMinute(double requestsPerMinute) {
+		if (!(requestsPerMinute > 0) || Double.isInfinite(requestsPerMinute)) {
+			throw new IllegalArgumentException(
+					"requests-per-minute must be a number above 0, not " + requestsPerMinute);
+		}
+	}
+
+	/**
 	 * Takes a slot if one is free and nobody waits for it.
 	 * @param now the monotonic clock of this limiter's time source, in nanoseconds
 	 * @return whether the call may leave
@@ -315,6 +335,15 @@ public final class RateLimiter {
 	 */
 	public void refuseWaiting() {
 		refuseWaiting(State.REFUSED_BREAKER);
+	}
+
+	/**
+	 * Refuses those who wait for one of the providers that use this limiter, because its
+	 * circuit breaker lets nobody pass.
+	 * @param owner whose calls are refused
+	 */
+	public void refuseWaiting(Object owner) {
+		refuseWaiting();
 	}
 
 	/**

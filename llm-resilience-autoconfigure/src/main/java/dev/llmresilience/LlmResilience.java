@@ -22,4 +22,16 @@ public interface LlmResilience {
 	 */
 	<T> T call(String provider, Callable<T> callable) throws Exception;
 
+	/**
+	 * Sets the rate at which the calls of a provider entry leave, while running; calls
+	 * that wait follow. Entries that share its limiter follow too, and so do the limiters
+	 * of the entry's {@link LlmRetry#key() keys}. Nothing is written to the
+	 * configuration.
+	 * @param provider the name of the provider entry
+	 * @param requestsPerMinute calls a minute, above 0, decimals allowed
+	 * @throws IllegalArgumentException if there is no such provider entry, or the rate is
+	 * not above 0 or not finite
+	 */
+	void setRequestsPerMinute(String provider, double requestsPerMinute);
+
 }

@@ -3,12 +3,17 @@ package dev.llmresilience.aop;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
 
 import dev.llmresilience.LlmRetry;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -54,6 +59,32 @@ final class LlmRetryAnnotations {
 
 	private static @Nullable LlmRetry merged(AnnotatedElement element) {
 		return AnnotatedElementUtils.findMergedAnnotation(element, LlmRetry.class);
+	}
+
+	/**
+	 * The same method, as different types declare it: the names of its parameters may
+	 * differ, and those where the annotation stands are meant.
+	 * @param specific the method that will really run
+	 * @param called the method that was called
+	 * @param userClass the class that it runs on
+	 * @return the declarations, the annotated one first
+	 */
+	static List<Method> declarations(Method specific, Method called, Class<?> userClass) {
+		Set<Method> declarations = new LinkedHashSet<>();
+		if (MergedAnnotations.from(specific, SearchStrategy.TYPE_HIERARCHY)
+			.get(LlmRetry.class)
+			.getSource() instanceof Method annotated) {
+			declarations.add(annotated);
+		}
+		declarations.add(specific);
+		declarations.add(called);
+		for (Class<?> type : ClassUtils.getAllInterfacesForClassAsSet(userClass)) {
+			Method declared = ClassUtils.getMethodIfAvailable(type, specific.getName(), specific.getParameterTypes());
+			if (declared != null) {
+				declarations.add(declared);
+			}
+		}
+		return List.copyOf(declarations);
 	}
 
 }

@@ -5,6 +5,8 @@ import java.util.function.Supplier;
 import dev.llmresilience.engine.BlockingDriver;
 import dev.llmresilience.engine.BlockingDriver.Body;
 import dev.llmresilience.engine.BlockingDriver.Fallback;
+import dev.llmresilience.engine.KeyedProvider;
+import dev.llmresilience.engine.Provider;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
@@ -49,8 +51,24 @@ public final class LlmRetryAspect implements MethodInterceptor {
 			return invocation.proceed();
 		}
 		warnOfTransaction(plan);
+		CallKey key = plan.key();
+		KeyedProvider keyed = (key != null) ? key.lease(invocation) : null;
+		if (keyed == null) {
+			return call(plan, plan.provider(), invocation);
+		}
+		try {
+			return call(plan, keyed.provider(), invocation);
+		}
+		finally {
+			keyed.release();
+		}
+	}
+
+	private @Nullable Object call(MethodPlan plan, Provider provider, MethodInvocation invocation) throws Throwable {
+		CallTokens tokens = plan.tokens();
+		long estimate = (tokens != null && provider.limiter().countsTokens()) ? tokens.of(invocation) : 0;
 		return this.driver.get()
-			.call(plan.provider(), plan.options(), 0, body(invocation), fallback(plan.fallback(), invocation));
+			.call(provider, plan.options(), estimate, body(invocation), fallback(plan.fallback(), invocation));
 	}
 
 	/**

@@ -14,9 +14,11 @@ import org.jspecify.annotations.Nullable;
  * @param provider whose guards its calls are under
  * @param options how they are made
  * @param fallback what answers when one has failed for good, or {@code null}
+ * @param key what gives its calls guards of their own, or {@code null}
+ * @param tokens what estimates their tokens, or {@code null}
  * @param transactionSeen whether a call within an open transaction has been warned of
  */
 record MethodPlan(Method method, Provider provider, CallOptions options, @Nullable FallbackMethod fallback,
-		AtomicBoolean transactionSeen) {
+		@Nullable CallKey key, @Nullable CallTokens tokens, AtomicBoolean transactionSeen) {
 
 }

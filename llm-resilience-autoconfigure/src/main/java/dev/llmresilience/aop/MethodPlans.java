@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 
 import dev.llmresilience.LlmRetry;
+import dev.llmresilience.TokenEstimator;
 import dev.llmresilience.engine.CallOptions;
 import dev.llmresilience.engine.Provider;
 import dev.llmresilience.engine.ProviderSettings;
@@ -40,6 +41,8 @@ public final class MethodPlans {
 
 	private final boolean strict;
 
+	private final @Nullable TokenEstimator estimator;
+
 	private final Map<MethodClassKey, Optional<MethodPlan>> plans = new ConcurrentHashMap<>();
 
 	/**
@@ -54,11 +57,15 @@ public final class MethodPlans {
 	 * @param placeholders resolves the placeholders of annotation values
 	 * @param strict whether an unknown provider name is an error; otherwise such calls
 	 * are made under the entry {@code default}
+	 * @param estimator estimates the tokens of methods that do not do so themselves, or
+	 * {@code null}
 	 */
-	public MethodPlans(Providers providers, UnaryOperator<String> placeholders, boolean strict) {
+	public MethodPlans(Providers providers, UnaryOperator<String> placeholders, boolean strict,
+			@Nullable TokenEstimator estimator) {
 		this.providers = providers;
 		this.placeholders = placeholders;
 		this.strict = strict;
+		this.estimator = estimator;
 	}
 
 	/**
@@ -99,12 +106,35 @@ public final class MethodPlans {
 		if (annotation == null) {
 			return null;
 		}
-		Method specific = AopUtils.getMostSpecificMethod(method, ClassUtils.getUserClass(targetClass));
+		Class<?> userClass = ClassUtils.getUserClass(targetClass);
+		Method specific = AopUtils.getMostSpecificMethod(method, userClass);
 		Provider provider = provider(annotation, specific);
 		String fallback = annotation.fallbackMethod();
 		return new MethodPlan(specific, provider, options(annotation, specific, provider),
-				fallback.isEmpty() ? null : FallbackMethod.of(fallback, specific, ClassUtils.getUserClass(targetClass)),
+				fallback.isEmpty() ? null : FallbackMethod.of(fallback, specific, userClass),
+				key(annotation, method, specific, userClass, provider), tokens(annotation, method, specific, userClass),
 				new AtomicBoolean());
+	}
+
+	private @Nullable CallKey key(LlmRetry annotation, Method method, Method specific, Class<?> userClass,
+			Provider provider) {
+		String text = annotation.key();
+		return text.isEmpty() ? null : new CallKey(expression("key", text, method, specific, userClass),
+				this.providers.keyed(provider.name()));
+	}
+
+	private @Nullable CallTokens tokens(LlmRetry annotation, Method method, Method specific, Class<?> userClass) {
+		String text = annotation.tokens();
+		if (!text.isEmpty()) {
+			return CallTokens.of(expression("tokens", text, method, specific, userClass));
+		}
+		return (this.estimator != null) ? CallTokens.of(this.estimator, specific) : null;
+	}
+
+	private static MethodExpression expression(String attribute, String text, Method method, Method specific,
+			Class<?> userClass) {
+		return MethodExpression.parse(specific, userClass, attribute, text,
+				new MethodVariables(LlmRetryAnnotations.declarations(specific, method, userClass)));
 	}
 
 	private Provider provider(LlmRetry annotation, Method method) {

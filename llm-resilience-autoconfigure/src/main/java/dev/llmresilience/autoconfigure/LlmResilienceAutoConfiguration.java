@@ -68,7 +68,7 @@ public final class LlmResilienceAutoConfiguration {
 		new PropertyNames().check(environment);
 		PropertyChecks.check(properties);
 		return new Providers(ProviderSettingsFactory.create(ProviderNames.spelled(properties.providers(), environment)),
-				time, new GuardEvents(publisher));
+				properties.maxKeys(), time, new GuardEvents(publisher));
 	}
 
 	@Bean
@@ -86,7 +86,7 @@ public final class LlmResilienceAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	LlmResilience llmResilience(LlmResilienceProperties properties, Providers providers, BlockingDriver driver) {
-		return properties.enabled() ? new DefaultLlmResilience(providers, driver) : new UnprotectedCalls();
+		return properties.enabled() ? new DefaultLlmResilience(providers, driver) : new UnprotectedCalls(providers);
 	}
 
 	@Bean

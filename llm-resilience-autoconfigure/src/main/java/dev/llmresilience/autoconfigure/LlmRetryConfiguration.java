@@ -1,5 +1,6 @@
 package dev.llmresilience.autoconfigure;
 
+import dev.llmresilience.TokenEstimator;
 import dev.llmresilience.aop.LlmRetryAspect;
 import dev.llmresilience.aop.LlmRetryMethods;
 import dev.llmresilience.aop.LlmRetryPointcut;
@@ -51,9 +52,15 @@ class LlmRetryConfiguration {
 		return advisor;
 	}
 
+	/**
+	 * With the only estimator, or the primary one, or else the first in order.
+	 */
 	@Bean
-	MethodPlans llmMethodPlans(Providers providers, Environment environment, LlmResilienceProperties properties) {
-		return new MethodPlans(providers, environment::resolveRequiredPlaceholders, properties.strict());
+	MethodPlans llmMethodPlans(Providers providers, Environment environment, LlmResilienceProperties properties,
+			ObjectProvider<TokenEstimator> estimators) {
+		TokenEstimator estimator = estimators.getIfUnique();
+		return new MethodPlans(providers, environment::resolveRequiredPlaceholders, properties.strict(),
+				(estimator != null) ? estimator : estimators.orderedStream().findFirst().orElse(null));
 	}
 
 	@Bean

@@ -3,16 +3,29 @@ package dev.llmresilience.autoconfigure;
 import java.util.concurrent.Callable;
 
 import dev.llmresilience.LlmResilience;
+import dev.llmresilience.engine.Providers;
 
 /**
  * Makes calls as they are, for {@code llm.resilience.enabled=false}: switching the
- * protection off must not break the beans that ask for it. Immutable; thread-safe.
+ * protection off must not break the beans that ask for it. Thread-safe.
  */
 final class UnprotectedCalls implements LlmResilience {
+
+	private final Providers providers;
+
+	UnprotectedCalls(Providers providers) {
+		this.providers = providers;
+	}
 
 	@Override
 	public <T> T call(String provider, Callable<T> callable) throws Exception {
 		return callable.call();
+	}
+
+	/** Of a limiter that no call passes: what cannot be set is refused all the same. */
+	@Override
+	public void setRequestsPerMinute(String provider, double requestsPerMinute) {
+		this.providers.setRequestsPerMinute(provider, requestsPerMinute);
 	}
 
 }

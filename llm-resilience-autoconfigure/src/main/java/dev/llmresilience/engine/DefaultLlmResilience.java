@@ -37,4 +37,9 @@ public final class DefaultLlmResilience implements LlmResilience {
 		}
 	}
 
+	@Override
+	public void setRequestsPerMinute(String provider, double requestsPerMinute) {
+		this.providers.setRequestsPerMinute(provider, requestsPerMinute);
+	}
+
 }

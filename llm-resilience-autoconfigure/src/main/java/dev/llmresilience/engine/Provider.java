@@ -42,9 +42,22 @@ public final class Provider {
 	 * @param listener hears of each transition of its guards
 	 */
 	public Provider(ProviderSettings settings, QuotaLatch accountQuota, TimeSource time, GuardListener listener) {
+		this(settings, new RateLimiter(settings.limiter(), time), accountQuota, time, listener);
+	}
+
+	/**
+	 * Creates the guards of a provider entry, but for its limiter.
+	 * @param settings what the entry is configured with
+	 * @param limiter paces its calls, and perhaps those of other entries
+	 * @param accountQuota the latch that it shares with the entries of its account
+	 * @param time the time source of its engine
+	 * @param listener hears of each transition of its guards
+	 */
+	Provider(ProviderSettings settings, RateLimiter limiter, QuotaLatch accountQuota, TimeSource time,
+			GuardListener listener) {
 		this.settings = settings;
 		this.options = CallOptions.of(settings.policy());
-		this.limiter = new RateLimiter(settings.limiter(), time);
+		this.limiter = limiter;
 		BudgetSettings budget = settings.budget();
 		this.budget = (budget != null)
 				? new RetryBudget(budget.capacity(), budget.refillPerSuccess(), budget.refillPerMinute(), time) : null;
@@ -76,6 +89,15 @@ public final class Provider {
 	 */
 	public boolean isUsed() {
 		return this.used;
+	}
+
+	/**
+	 * Whether its guards know of a trouble that newly made ones would have to find out.
+	 */
+	boolean isInTrouble() {
+		CircuitBreaker breaker = this.breaker;
+		return (breaker != null && breaker.state() != BreakerState.CLOSED) || this.quota.isLatched()
+				|| this.accountQuota.isLatched();
 	}
 
 	/**

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * @param hosts whose response headers count, in lower case; empty for all
  * @param policy how calls are retried
  * @param limiter how calls are paced
- * @param limiterSharedWith the entry whose limiter this one uses, or {@code null} for one
- * of its own
+ * @param limiterSharedWith the entry whose limiter this one uses, which has to have one
+ * of its own; or {@code null} for one of its own
  * @param budget the shared retry budget, or {@code null} for none
  * @param breaker when calls are stopped, or {@code null} for never
  * @param quotaCoolDown the time between the first probes of an exhausted quota

@@ -2,9 +2,11 @@ package dev.llmresilience.engine;
 
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeSet;
 
 import dev.llmresilience.breaker.CircuitBreaker;
@@ -19,24 +21,67 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Providers implements AutoCloseable {
 
+	/** The built-in number of key values that an entry has guards for. */
+	public static final int DEFAULT_MAX_KEYS = 1000;
+
 	private final Map<String, Provider> byName;
+
+	private final Map<String, KeyedProviders> keyedByName;
+
+	/**
+	 * Creates the entries' guards, with room for {@value #DEFAULT_MAX_KEYS} key values
+	 * each.
+	 * @param settings the entries
+	 * @param time the time source of the engine
+	 * @param listener hears of each transition of the guards
+	 * @throws IllegalArgumentException if an entry shares the limiter of one that has
+	 * none of its own
+	 */
+	public Providers(List<ProviderSettings> settings, TimeSource time, GuardListener listener) {
+		this(settings, DEFAULT_MAX_KEYS, time, listener);
+	}
 
 	/**
 	 * Creates the entries' guards.
 	 * @param settings the entries; those of one account share a money latch, whose
-	 * cool-down is that of the first of them
+	 * cool-down is that of the first of them; one that is
+	 * {@link ProviderSettings#limiterSharedWith() shared with} another uses its limiter
+	 * @param maxKeys the most key values of an entry that have guards of their own
 	 * @param time the time source of the engine
 	 * @param listener hears of each transition of the guards
+	 * @throws IllegalArgumentException if an entry shares the limiter of one that has
+	 * none of its own
 	 */
-	public Providers(List<ProviderSettings> settings, TimeSource time, GuardListener listener) {
+	public Providers(List<ProviderSettings> settings, int maxKeys, TimeSource time, GuardListener listener) {
 		Map<String, QuotaLatch> accounts = new LinkedHashMap<>();
+		Map<String, RateLimiter> limiters = new HashMap<>();
 		Map<String, Provider> providers = new LinkedHashMap<>();
+		Map<String, KeyedProviders> keyed = new HashMap<>();
 		for (ProviderSettings entry : settings) {
 			QuotaLatch account = accounts.computeIfAbsent(entry.account(),
 					(name) -> new QuotaLatch(name, entry.quotaCoolDown(), time, listener::onTransition));
-			providers.put(entry.name(), new Provider(entry, account, time, listener));
+			ProviderSettings owner = limiterOwner(entry, settings);
+			RateLimiter limiter = limiters.computeIfAbsent(owner.name(),
+					(name) -> new RateLimiter(owner.limiter(), time));
+			providers.put(entry.name(), new Provider(entry, limiter, account, time, listener));
+			keyed.put(entry.name(), new KeyedProviders(entry, maxKeys, time, listener));
 		}
 		this.byName = Collections.unmodifiableMap(providers);
+		this.keyedByName = Map.copyOf(keyed);
+	}
+
+	private static ProviderSettings limiterOwner(ProviderSettings entry, List<ProviderSettings> all) {
+		String name = entry.limiterSharedWith();
+		if (name == null) {
+			return entry;
+		}
+		for (ProviderSettings other : all) {
+			if (other.name().equals(name) && other.limiterSharedWith() == null) {
+				return other;
+			}
+		}
+		throw new IllegalArgumentException(
+				"'" + entry.name() + "' shares the limiter of '" + name + "', which has none of its own");
 	}
 
 	/**
@@ -75,6 +120,29 @@ public final class Providers implements AutoCloseable {
 		Provider provider = get(name);
 		provider.use();
 		return provider;
+	}
+
+	/**
+	 * The guards of an entry's key values.
+	 * @param name the name of the entry
+	 * @return the guards
+	 * @throws IllegalArgumentException if there is no such entry
+	 */
+	public KeyedProviders keyed(String name) {
+		return Objects.requireNonNull(this.keyedByName.get(get(name).name()));
+	}
+
+	/**
+	 * Sets the rate of an entry's limiter, and of those of its key values, while running;
+	 * those who wait follow.
+	 * @param name the name of the entry
+	 * @param requestsPerMinute calls a minute, above 0 and finite
+	 * @throws IllegalArgumentException if there is no such entry, or the rate is out of
+	 * its range
+	 */
+	public void setRequestsPerMinute(String name, double requestsPerMinute) {
+		limiter(name).setRequestsPerMinute(requestsPerMinute);
+		keyed(name).setRequestsPerMinute(requestsPerMinute);
 	}
 
 	/**
@@ -139,6 +207,7 @@ public final class Providers implements AutoCloseable {
 	@Override
 	public void close() {
 		this.byName.values().forEach((provider) -> provider.limiter().close());
+		this.keyedByName.values().forEach(KeyedProviders::close);
 	}
 
 }

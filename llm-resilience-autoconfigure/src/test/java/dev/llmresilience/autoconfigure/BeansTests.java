@@ -109,6 +109,10 @@ class BeansTests {
 				return callable.call();
 			}
 
+			@Override
+			public void setRequestsPerMinute(String provider, double requestsPerMinute) {
+			}
+
 		};
 		this.runner.withBean("mine", LlmResilience.class, () -> mine)
 			.run((context) -> assertThat(context).getBean(LlmResilience.class).isSameAs(mine));

@@ -459,6 +459,40 @@ class StartFailureTests {
 				+ "dev.llmresilience.autoconfigure.StartFailureTests$AttemptTimeout.call is not a duration.");
 	}
 
+	@Test
+	void theWholeMessageOfAnUnknownNameInAKeyListsTheKnownOnes(CapturedOutput output) {
+		new Starts().with(UnknownName.class).fail();
+		assertThat(output).contains(
+				"""
+						Description:
+
+						@LlmRetry(key = "#tenat") on dev.llmresilience.autoconfigure.StartFailureTests$UnknownName.call \
+						names #tenat, which is no parameter: known are [#tenant, #p0, #a0].
+
+						Action:
+
+						Use one of the known names. Those of parameters are only known where the code is compiled with -parameters.
+						""");
+	}
+
+	@Test
+	void anExpressionThatCannotBeParsedIsRefused(CapturedOutput output) {
+		new Starts().with(BrokenExpression.class).fail();
+		assertThat(output).contains("@LlmRetry(tokens = \"#text.length() /\") on "
+				+ "dev.llmresilience.autoconfigure.StartFailureTests$BrokenExpression.call is not a SpEL expression: "
+				+ "EL1042E: Problem parsing right operand, at position 15.")
+			.contains("Use an expression over the arguments such as \"#p0\" or \"#text.length() / 4\".");
+	}
+
+	@Test
+	void aConstantThatIsNoNumberOfTokensIsRefused(CapturedOutput output) {
+		new Starts().with(ConstantText.class).fail();
+		assertThat(output)
+			.contains("@LlmRetry(tokens = \"'many'\") on "
+					+ "dev.llmresilience.autoconfigure.StartFailureTests$ConstantText.call is not a number of tokens.")
+			.contains("Use a number of tokens, zero or more, such as \"2000\" or \"#text.length() / 4 + 500\".");
+	}
+
 	private static void assertOneMessage(CapturedOutput output, String origin, String reason, String action) {
 		assertThat(output).containsOnlyOnce("APPLICATION FAILED TO START")
 			.contains("    Origin: " + (origin.startsWith("\"") ? origin : ""))
@@ -515,6 +549,30 @@ class StartFailureTests {
 
 		@LlmRetry(attemptTimeout = "-")
 		public void call() {
+		}
+
+	}
+
+	static class UnknownName {
+
+		@LlmRetry(key = "#tenat")
+		public void call(String tenant) {
+		}
+
+	}
+
+	static class BrokenExpression {
+
+		@LlmRetry(tokens = "#text.length() /")
+		public void call(String text) {
+		}
+
+	}
+
+	static class ConstantText {
+
+		@LlmRetry(tokens = "'many'")
+		public void call(String text) {
 		}
 
 	}

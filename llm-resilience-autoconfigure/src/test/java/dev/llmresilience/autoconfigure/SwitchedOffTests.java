@@ -21,6 +21,8 @@ import org.springframework.context.annotation.Configuration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
  * {@code llm.resilience.enabled=false}: calls go out as they are, and nothing that an
@@ -58,6 +60,16 @@ class SwitchedOffTests {
 			}
 			assertThat(context.getBean("anthropicCircuitBreaker", CircuitBreaker.class).state())
 				.isEqualTo(BreakerState.CLOSED);
+		});
+	}
+
+	@Test
+	void aRateThatCannotBeSetIsRefusedAllTheSame() {
+		this.runner.run((context) -> {
+			LlmResilience resilience = context.getBean(LlmResilience.class);
+			assertThatNoException().isThrownBy(() -> resilience.setRequestsPerMinute("anthropic", 60));
+			assertThatIllegalArgumentException().isThrownBy(() -> resilience.setRequestsPerMinute("anthropic", 0));
+			assertThatIllegalArgumentException().isThrownBy(() -> resilience.setRequestsPerMinute("openai", 60));
 		});
 	}
 

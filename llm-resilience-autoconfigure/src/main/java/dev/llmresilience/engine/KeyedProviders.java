@@ -1,0 +1,179 @@
+package dev.llmresilience.engine;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.locks.ReentrantLock;
+
+import dev.llmresilience.breaker.QuotaLatch;
+import dev.llmresilience.time.TimeSource;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The guards of one provider entry's key values: each value has a limiter, a budget, a
+ * breaker and latches of its own under the settings of the entry. The values are somebody
+ * else's data: they are compared, and never shown.
+ * <p>
+ * Thread-safe. A value that is there is found without a lock. Invariants: {@code byKey}
+ * only changes under {@code lock} and never holds more than {@code maxKeys}; what is
+ * taken out of it was evicted before, so that a leased one stays until its last lease
+ * ends, and calls of one value share its guards.
+ */
+public final class KeyedProviders implements AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(KeyedProviders.class);
+
+	private final ProviderSettings settings;
+
+	private final int maxKeys;
+
+	private final TimeSource time;
+
+	private final GuardListener listener;
+
+	private final ConcurrentMap<Object, KeyedProvider> byKey = new ConcurrentHashMap<>();
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	/** What the rate has been set to, if it has been. */
+	private @Nullable Double requestsPerMinute;
+
+	private boolean closed;
+
+	private boolean warned;
+
+	KeyedProviders(ProviderSettings settings, int maxKeys, TimeSource time, GuardListener listener) {
+		this.settings = settings;
+		this.maxKeys = maxKeys;
+		this.time = time;
+		this.listener = listener;
+	}
+
+	/**
+	 * Gets the guards of a value for one call, after which they have to be
+	 * {@linkplain KeyedProvider#release() released}. Where there is no room for another
+	 * value, the one that nobody has used for longest makes way; those go last whose
+	 * breaker is not closed or whose quota is exhausted, because that would be forgotten.
+	 * @param key the value; it needs {@code equals} and {@code hashCode}
+	 * @return the guards, or {@code null} if there is no room and all are in use: then
+	 * the call is under the guards of the entry itself
+	 */
+	public @Nullable KeyedProvider lease(Object key) {
+		KeyedProvider keyed = this.byKey.get(key);
+		return (keyed != null && keyed.lease()) ? keyed : create(key);
+	}
+
+	private @Nullable KeyedProvider create(Object key) {
+		this.lock.lock();
+		try {
+			KeyedProvider keyed = this.byKey.get(key);
+			if (keyed == null) {
+				if (this.byKey.size() >= this.maxKeys && !makeRoom()) {
+					warnOnce();
+					return null;
+				}
+				keyed = new KeyedProvider(provider(), this.time);
+				this.byKey.put(key, keyed);
+			}
+			// Nobody evicts it while the lock is held.
+			keyed.lease();
+			return keyed;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private Provider provider() {
+		QuotaLatch account = new QuotaLatch(this.settings.account(), this.settings.quotaCoolDown(), this.time,
+				this.listener::onTransition);
+		Provider provider = new Provider(this.settings, account, this.time, this.listener);
+		if (this.requestsPerMinute != null) {
+			provider.limiter().setRequestsPerMinute(this.requestsPerMinute);
+		}
+		if (this.closed) {
+			provider.limiter().close();
+		}
+		return provider;
+	}
+
+	private boolean makeRoom() {
+		return evictOne(false) || evictOne(true);
+	}
+
+	private boolean evictOne(boolean inTrouble) {
+		Map.Entry<Object, KeyedProvider> candidate = longestIdle(inTrouble);
+		// Somebody may lease it at this very moment, and then it is not idle any more.
+		while (candidate != null && !candidate.getValue().evict()) {
+			candidate = longestIdle(inTrouble);
+		}
+		if (candidate == null) {
+			return false;
+		}
+		this.byKey.remove(candidate.getKey());
+		// Whoever waits holds a lease, so nobody does.
+		candidate.getValue().provider().limiter().close();
+		return true;
+	}
+
+	private Map.@Nullable Entry<Object, KeyedProvider> longestIdle(boolean inTrouble) {
+		Map.Entry<Object, KeyedProvider> found = null;
+		long lastUsed = 0;
+		for (Map.Entry<Object, KeyedProvider> entry : this.byKey.entrySet()) {
+			KeyedProvider keyed = entry.getValue();
+			long candidate = keyed.lastUsed();
+			if ((found == null || candidate - lastUsed < 0) && !keyed.isLeased()
+					&& keyed.provider().isInTrouble() == inTrouble) {
+				found = entry;
+				lastUsed = candidate;
+			}
+		}
+		return found;
+	}
+
+	private void warnOnce() {
+		if (!this.warned) {
+			this.warned = true;
+			logger.warn("Calls of all " + this.maxKeys + " key values of '" + this.settings.name()
+					+ "' are under way, so that calls of others are under the guards of the entry itself. "
+					+ "Set llm.resilience.max-keys higher.");
+		}
+	}
+
+	/**
+	 * Sets the rate of the limiters of all values, those to come included.
+	 * @param requestsPerMinute calls a minute, above 0 and finite
+	 */
+	void setRequestsPerMinute(double requestsPerMinute) {
+		this.lock.lock();
+		try {
+			this.requestsPerMinute = requestsPerMinute;
+			this.byKey.values().forEach((keyed) -> keyed.provider().limiter().setRequestsPerMinute(requestsPerMinute));
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	int size() {
+		return this.byKey.size();
+	}
+
+	/**
+	 * Refuses all calls that wait for a slot of a limiter, and all later ones.
+	 */
+	@Override
+	public void close() {
+		this.lock.lock();
+		try {
+			this.closed = true;
+			this.byKey.values().forEach((keyed) -> keyed.provider().limiter().close());
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+}

@@ -51,6 +51,14 @@ public abstract class LlmCall {
 	public abstract Duration timeLeft();
 
 	/**
+	 * Tells how many tokens a request of this attempt has used, where the method's result
+	 * does not say, such as a plain string. Several add up. It only matters where tokens
+	 * are limited.
+	 * @param usage the usage
+	 */
+	public abstract void usedTokens(TokenUsage usage);
+
+	/**
 	 * Declares that something has been done that must not be done twice, such as charging
 	 * a card. From then on this call is not retried, whatever fails.
 	 */

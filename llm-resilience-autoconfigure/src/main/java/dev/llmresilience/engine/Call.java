@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.GiveUpReason;
@@ -13,6 +14,7 @@ import dev.llmresilience.LlmCallRefusedException;
 import dev.llmresilience.LlmCallReport;
 import dev.llmresilience.LlmCallReport.Attempt;
 import dev.llmresilience.LlmFailure;
+import dev.llmresilience.TokenUsage;
 import dev.llmresilience.policy.AttemptHistory;
 import dev.llmresilience.policy.Decision;
 import dev.llmresilience.policy.Decision.GiveUp;
@@ -33,6 +35,9 @@ import org.jspecify.annotations.Nullable;
 final class Call extends LlmCall {
 
 	private static final int MAX_DEPTH = 32;
+
+	private static final AtomicReferenceFieldUpdater<Call, TokenUsage> USED = AtomicReferenceFieldUpdater
+		.newUpdater(Call.class, TokenUsage.class, "used");
 
 	private final CallEngine engine;
 
@@ -56,6 +61,9 @@ final class Call extends LlmCall {
 	private @Nullable RunningAttempt running;
 
 	private volatile boolean sideEffect;
+
+	/** The tokens that the attempt says it has used. */
+	private volatile @Nullable TokenUsage used;
 
 	private @Nullable Failures failures;
 
@@ -131,6 +139,9 @@ final class Call extends LlmCall {
 	 */
 	void begin(long now) {
 		this.attempt++;
+		if (this.used != null) {
+			this.used = null;
+		}
 		this.attemptStart = now;
 		long expiry = now + this.options.attemptTimeoutNanos(this.attempt);
 		this.running = this.engine.watch().begin((expiry - this.deadline < 0) ? expiry : this.deadline);
@@ -152,7 +163,12 @@ final class Call extends LlmCall {
 	 */
 	void succeeded(@Nullable Object result) {
 		end();
-		this.guards.succeeded(this.attemptStart, this.guards.countsTokens() ? this.engine.usage(result) : null);
+		this.guards.succeeded(this.attemptStart, this.guards.countsTokens() ? usage(result) : null);
+	}
+
+	private @Nullable TokenUsage usage(@Nullable Object result) {
+		TokenUsage usage = this.engine.usage(result);
+		return (usage != null) ? usage : this.used;
 	}
 
 	/**
@@ -327,6 +343,15 @@ final class Call extends LlmCall {
 	@Override
 	public Duration timeLeft() {
 		return Duration.ofNanos(Math.max(0, this.deadline - this.engine.time().nanoTime()));
+	}
+
+	@Override
+	public void usedTokens(TokenUsage usage) {
+		USED.accumulateAndGet(this, usage, Call::sum);
+	}
+
+	private static TokenUsage sum(@Nullable TokenUsage before, TokenUsage more) {
+		return (before == null) ? more : new TokenUsage(before.input() + more.input(), before.output() + more.output());
 	}
 
 	@Override

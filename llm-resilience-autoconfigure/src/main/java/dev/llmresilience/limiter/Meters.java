@@ -61,7 +61,7 @@ final class Meters {
 		return new Meter(dimension, index, Limit.ofTokens(perMinute, this.settings), this.settings, now);
 	}
 
-	private Meter of(Dimension dimension) {
+	Meter of(Dimension dimension) {
 		for (Meter meter : this.all) {
 			if (meter.dimension() == dimension) {
 				return meter;

@@ -3,6 +3,7 @@ package dev.llmresilience.limiter;
 import java.util.List;
 
 import dev.llmresilience.RateLimitSnapshot;
+import dev.llmresilience.RateLimitSnapshot.Dimension;
 import dev.llmresilience.TokenUsage;
 import dev.llmresilience.limiter.PaceLearner.Reaction;
 import dev.llmresilience.limiter.Ticket.State;
@@ -66,11 +67,20 @@ public final class RateLimiter {
 	}
 
 	/**
-	 * The rate at present.
+	 * The rate of calls at present.
 	 * @return calls a minute, or {@code null} if every call passes
 	 */
 	public @Nullable Double requestsPerMinute() {
-		Double perSecond = this.meters.requests().perSecond();
+		return perMinute(Dimension.REQUESTS);
+	}
+
+	/**
+	 * The rate at present: the configured, announced or learnt one.
+	 * @param dimension of calls, or of tokens of a kind
+	 * @return calls or tokens a minute, or {@code null} if it is not limited
+	 */
+	public @Nullable Double perMinute(Dimension dimension) {
+		Double perSecond = this.meters.of(dimension).perSecond();
 		return (perSecond != null) ? Double.valueOf(perSecond * SECONDS_PER_MINUTE) : null;
 	}
 
@@ -311,7 +321,16 @@ public final class RateLimiter {
 	 * @return the number, with its fraction; infinite if every call passes
 	 */
 	public double level() {
-		return this.meters.requests().level(this.time.nanoTime());
+		return level(Dimension.REQUESTS);
+	}
+
+	/**
+	 * What could be used at once.
+	 * @param dimension of calls, or of tokens of a kind
+	 * @return calls or tokens, never negative; infinite if it is not limited
+	 */
+	public double level(Dimension dimension) {
+		return this.meters.of(dimension).level(this.time.nanoTime());
 	}
 
 }

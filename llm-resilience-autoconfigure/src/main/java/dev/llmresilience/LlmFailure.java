@@ -2,6 +2,7 @@ package dev.llmresilience;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -24,9 +25,18 @@ import org.jspecify.annotations.Nullable;
  * @param latch which calls a structured quota code shuts off
  * @param resetAt when an exhausted quota comes back as far as the provider said, or
  * {@code null}
+ * @param limits what the response said about the provider's limits, at most one of each
+ * dimension; empty where it said nothing that could be read
  */
 public record LlmFailure(FailureKind kind, int status, @Nullable String code, @Nullable Duration hint, Verdict verdict,
-		boolean sent, int maxRetries, LatchScope latch, @Nullable Instant resetAt) {
+		boolean sent, int maxRetries, LatchScope latch, @Nullable Instant resetAt, List<RateLimitSnapshot> limits) {
+
+	/**
+	 * Creates a failure.
+	 */
+	public LlmFailure {
+		limits = List.copyOf(limits);
+	}
 
 	/**
 	 * Creates a failure of the given kind with nothing else known: no status, no hint,
@@ -35,7 +45,8 @@ public record LlmFailure(FailureKind kind, int status, @Nullable String code, @N
 	 * @return the failure
 	 */
 	public static LlmFailure of(FailureKind kind) {
-		return new LlmFailure(kind, 0, null, null, Verdict.NONE, true, Integer.MAX_VALUE, LatchScope.NONE, null);
+		return new LlmFailure(kind, 0, null, null, Verdict.NONE, true, Integer.MAX_VALUE, LatchScope.NONE, null,
+				List.of());
 	}
 
 	/**
@@ -45,7 +56,7 @@ public record LlmFailure(FailureKind kind, int status, @Nullable String code, @N
 	 */
 	public LlmFailure withKind(FailureKind kind) {
 		return new LlmFailure(kind, this.status, this.code, this.hint, this.verdict, this.sent, this.maxRetries,
-				this.latch, this.resetAt);
+				this.latch, this.resetAt, this.limits);
 	}
 
 	/**
@@ -55,7 +66,7 @@ public record LlmFailure(FailureKind kind, int status, @Nullable String code, @N
 	 */
 	public LlmFailure withStatus(int status) {
 		return new LlmFailure(this.kind, status, this.code, this.hint, this.verdict, this.sent, this.maxRetries,
-				this.latch, this.resetAt);
+				this.latch, this.resetAt, this.limits);
 	}
 
 	/**
@@ -65,7 +76,7 @@ public record LlmFailure(FailureKind kind, int status, @Nullable String code, @N
 	 */
 	public LlmFailure withCode(@Nullable String code) {
 		return new LlmFailure(this.kind, this.status, code, this.hint, this.verdict, this.sent, this.maxRetries,
-				this.latch, this.resetAt);
+				this.latch, this.resetAt, this.limits);
 	}
 
 	/**
@@ -79,7 +90,7 @@ public record LlmFailure(FailureKind kind, int status, @Nullable String code, @N
 			throw new IllegalArgumentException("A hint must not be negative: " + hint);
 		}
 		return new LlmFailure(this.kind, this.status, this.code, hint, this.verdict, this.sent, this.maxRetries,
-				this.latch, this.resetAt);
+				this.latch, this.resetAt, this.limits);
 	}
 
 	/**
@@ -89,7 +100,7 @@ public record LlmFailure(FailureKind kind, int status, @Nullable String code, @N
 	 */
 	public LlmFailure withVerdict(Verdict verdict) {
 		return new LlmFailure(this.kind, this.status, this.code, this.hint, verdict, this.sent, this.maxRetries,
-				this.latch, this.resetAt);
+				this.latch, this.resetAt, this.limits);
 	}
 
 	/**
@@ -99,7 +110,7 @@ public record LlmFailure(FailureKind kind, int status, @Nullable String code, @N
 	 */
 	public LlmFailure withSent(boolean sent) {
 		return new LlmFailure(this.kind, this.status, this.code, this.hint, this.verdict, sent, this.maxRetries,
-				this.latch, this.resetAt);
+				this.latch, this.resetAt, this.limits);
 	}
 
 	/**
@@ -109,7 +120,7 @@ public record LlmFailure(FailureKind kind, int status, @Nullable String code, @N
 	 */
 	public LlmFailure withMaxRetries(int maxRetries) {
 		return new LlmFailure(this.kind, this.status, this.code, this.hint, this.verdict, this.sent, maxRetries,
-				this.latch, this.resetAt);
+				this.latch, this.resetAt, this.limits);
 	}
 
 	/**
@@ -120,7 +131,17 @@ public record LlmFailure(FailureKind kind, int status, @Nullable String code, @N
 	 */
 	public LlmFailure withLatch(LatchScope latch, @Nullable Instant resetAt) {
 		return new LlmFailure(this.kind, this.status, this.code, this.hint, this.verdict, this.sent, this.maxRetries,
-				latch, resetAt);
+				latch, resetAt, this.limits);
+	}
+
+	/**
+	 * Returns a copy with what the response said about the provider's limits.
+	 * @param limits at most one snapshot of each dimension, empty for none
+	 * @return the copy
+	 */
+	public LlmFailure withLimits(List<RateLimitSnapshot> limits) {
+		return new LlmFailure(this.kind, this.status, this.code, this.hint, this.verdict, this.sent, this.maxRetries,
+				this.latch, this.resetAt, limits);
 	}
 
 	/**

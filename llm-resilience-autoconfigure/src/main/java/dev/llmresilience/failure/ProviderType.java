@@ -1,6 +1,7 @@
 package dev.llmresilience.failure;
 
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
@@ -49,6 +50,26 @@ public enum ProviderType {
 
 	/** Anything else: judged by status, standard headers and the commonest body forms. */
 	GENERIC;
+
+	/**
+	 * The hosts that the provider itself answers from. Empty for APIs that have a host of
+	 * their own in each region, account or installation: there every host may be the
+	 * provider.
+	 * @return the hosts, in lower case; empty for all
+	 */
+	public List<String> hosts() {
+		return switch (this) {
+			case ANTHROPIC -> List.of("api.anthropic.com");
+			case OPENAI -> List.of("api.openai.com", "eu.api.openai.com", "us.api.openai.com");
+			case MISTRAL -> List.of("api.mistral.ai", "codestral.mistral.ai");
+			case COHERE -> List.of("api.cohere.com", "api.cohere.ai");
+			case GROQ -> List.of("api.groq.com");
+			case DEEPSEEK -> List.of("api.deepseek.com");
+			case OPENROUTER -> List.of("openrouter.ai");
+			case XAI -> List.of("api.x.ai");
+			case AZURE_OPENAI, GOOGLE, BEDROCK, OLLAMA, GENERIC -> List.of();
+		};
+	}
 
 	ProviderRules rules() {
 		return Objects.requireNonNull(Rules.BY_TYPE.get(this));

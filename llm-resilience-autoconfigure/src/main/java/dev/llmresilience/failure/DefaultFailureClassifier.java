@@ -141,7 +141,10 @@ public final class DefaultFailureClassifier implements FailureClassifier {
 	}
 
 	private static LlmFailure judge(Response response, FailureContext context) {
-		return ResponseJudge.judge(response, context.type().rules(), context.now());
+		LlmFailure failure = ResponseJudge.judge(response, context.type().rules(), context.now());
+		// Headers that came before the error speak of the moment before it.
+		return response.insideSuccess() ? failure
+				: failure.withLimits(RateLimitHeaders.read(context.type(), response.headers(), context.now()));
 	}
 
 	private @Nullable FailureFacts read(Throwable thrown) {

@@ -98,6 +98,24 @@ final class Durations {
 		return BigDecimal.valueOf(nanos);
 	}
 
+	/**
+	 * Returns the unit to which a duration is rounded, as far as its last digit shows it:
+	 * a second for {@code 27} and {@code 6m0s}, 10 ms for {@code 7.66s}.
+	 * @param value what {@link #ofSeconds} or {@link #ofUnits} can read
+	 * @return the unit
+	 */
+	static Duration resolution(String value) {
+		String number = value.strip();
+		BigDecimal unit = nanosOf("s");
+		Matcher amount = AMOUNT.matcher(number);
+		while (amount.find()) {
+			number = amount.group(1);
+			unit = nanosOf(amount.group(2));
+		}
+		int point = number.indexOf('.');
+		return ofNanos((point < 0) ? unit : unit.scaleByPowerOfTen(point + 1 - number.length()));
+	}
+
 	private static Duration ofNanos(BigDecimal nanos) {
 		return (nanos.compareTo(MAX_NANOS) >= 0) ? MAX
 				: Duration.ofNanos(nanos.setScale(0, RoundingMode.CEILING).longValue());

@@ -33,9 +33,19 @@ final class HttpDates {
 	 * @return the duration from now, {@code null} for a date in the past or no date
 	 */
 	static @Nullable Duration until(String value, Instant now) {
+		Instant date = instant(value, now);
+		return (date != null) ? ResetTimes.until(date, now) : null;
+	}
+
+	/**
+	 * Reads a date.
+	 * @param value the date
+	 * @param now the wall clock, which tells the century of a year of two digits
+	 * @return the date, {@code null} for no date
+	 */
+	static @Nullable Instant instant(String value, Instant now) {
 		try {
-			Instant date = Instant.from(anyForm(now).parse(value.strip()));
-			return date.isAfter(now) ? Durations.atMost(Duration.between(now, date)) : null;
+			return Instant.from(anyForm(now).parse(value.strip()));
 		}
 		catch (DateTimeException ex) {
 			return null;

@@ -52,12 +52,23 @@ public enum ProviderType {
 	GENERIC;
 
 	/**
-	 * The hosts of the provider's own API, whose response headers count unless hosts is
-	 * configured; empty for all.
-	 * @return the hosts, in lower case
+	 * The hosts that the provider itself answers from. Empty for APIs that have a host of
+	 * their own in each region, account or installation: there every host may be the
+	 * provider.
+	 * @return the hosts, in lower case; empty for all
 	 */
 	public List<String> hosts() {
-		return List.of();
+		return switch (this) {
+			case ANTHROPIC -> List.of("api.anthropic.com");
+			case OPENAI -> List.of("api.openai.com", "eu.api.openai.com", "us.api.openai.com");
+			case MISTRAL -> List.of("api.mistral.ai", "codestral.mistral.ai");
+			case COHERE -> List.of("api.cohere.com", "api.cohere.ai");
+			case GROQ -> List.of("api.groq.com");
+			case DEEPSEEK -> List.of("api.deepseek.com");
+			case OPENROUTER -> List.of("openrouter.ai");
+			case XAI -> List.of("api.x.ai");
+			case AZURE_OPENAI, GOOGLE, BEDROCK, OLLAMA, GENERIC -> List.of();
+		};
 	}
 
 	ProviderRules rules() {

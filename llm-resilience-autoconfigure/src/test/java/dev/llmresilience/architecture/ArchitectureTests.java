@@ -109,16 +109,25 @@ class ArchitectureTests {
 		.callMethod(Object.class, "notifyAll");
 
 	@ArchTest
-	static final ArchRule springWebIsNamedInItsReadersOnly = namedOnlyIn("org.springframework.web..",
-			"failure.(SpringWebReader|WebClientReader)");
+	static final ArchRule springWebIsNamedInItsAdaptersOnly = namedOnlyIn("org.springframework.web..",
+			"(failure.(SpringWebReader|WebClientReader)|http.(RestClientHook|WebClientHook)|"
+					+ "autoconfigure.HttpHooksAutoConfiguration)");
 
 	@ArchTest
-	static final ArchRule springHttpIsNamedInItsReadersOnly = namedOnlyIn("org.springframework.http..",
-			"failure.(SpringWebReader|WebClientReader)");
+	static final ArchRule springHttpIsNamedInItsAdaptersOnly = namedOnlyIn("org.springframework.http..",
+			"(failure.(SpringWebReader|WebClientReader)|http.(RestClientHook|WebClientHook))");
 
 	@ArchTest
-	static final ArchRule reactorIsNamedInItsReadersOnly = namedOnlyIn("reactor..",
-			"failure.(ReactorNettyReader|WebClientReader)");
+	static final ArchRule bootsClientsAreNamedInOneClassOnly = namedOnlyIn(
+			"org.springframework.boot.(restclient|webclient)..", "autoconfigure.HttpHooksAutoConfiguration");
+
+	@ArchTest
+	static final ArchRule reactorIsNamedInItsAdaptersOnly = namedOnlyIn("reactor..",
+			"(failure.(ReactorNettyReader|WebClientReader)|http.WebClientHook)");
+
+	@ArchTest
+	static final ArchRule okHttpIsNamedInItsAdaptersOnly = namedOnlyIn("okhttp3..",
+			"(failure.RetrofitReader|http.OkHttpHook|autoconfigure.HttpHooksAutoConfiguration)");
 
 	@ArchTest
 	static final ArchRule nettyIsNamedInItsReaderOnly = namedOnlyIn("io.netty..",
@@ -126,15 +135,15 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule anthropicIsNamedInItsAdaptersOnly = namedOnlyIn("com.anthropic..",
-			"(failure.(AnthropicReader|AnthropicResults)|tokens.AnthropicUsage)");
+			"(failure.(AnthropicReader|AnthropicResults)|http.AnthropicHook|tokens.AnthropicUsage|autoconfigure.HttpHooksAutoConfiguration)");
 
 	@ArchTest
 	static final ArchRule openAiIsNamedInItsAdaptersOnly = namedOnlyIn("com.openai..",
-			"(failure.(OpenAiReader|OpenAiResults)|tokens.OpenAiUsage)");
+			"(failure.(OpenAiReader|OpenAiResults)|http.OpenAiHook|tokens.OpenAiUsage|autoconfigure.HttpHooksAutoConfiguration)");
 
 	@ArchTest
 	static final ArchRule springAiIsNamedInItsAdaptersOnly = namedOnlyIn("org.springframework.ai..",
-			"(failure.(SpringAiReader|SpringAiResults)|tokens.SpringAiUsage)");
+			"(failure.(SpringAiReader|SpringAiResults)|tokens.SpringAiUsage|autoconfigure.HttpHooksAutoConfiguration)");
 
 	@ArchTest
 	static final ArchRule langChain4jIsNamedInItsAdaptersOnly = namedOnlyIn("dev.langchain4j..",

@@ -25,7 +25,8 @@ public final class BareApplication {
 	public static int attempts() {
 		System.setProperty("llm.resilience.providers.default.retry.base-delay", "1ms");
 		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
-			context.register(AopAutoConfiguration.class, LlmResilienceAutoConfiguration.class, Chat.class);
+			context.register(AopAutoConfiguration.class, LlmResilienceAutoConfiguration.class,
+					HttpHooksAutoConfiguration.class, Chat.class);
 			context.refresh();
 			Chat chat = context.getBean(Chat.class);
 			try {

@@ -37,18 +37,31 @@ class OptionalLibrariesTests {
 
 	private static final String[] SDKS = { "com.anthropic", "com.openai" };
 
+	private static final String[] WEBFLUX = { "org.springframework.web.reactive" };
+
+	private static final String[] BOOT_CLIENTS = { "org.springframework.boot.restclient",
+			"org.springframework.boot.webclient" };
+
+	private static final String[] OKHTTP = { "okhttp3" };
+
+	private static final String[] SPRING_AI = { "org.springframework.ai" };
+
 	private static final String[] TRANSACTIONS = { "org.springframework.transaction" };
 
 	private static final String[] ASPECTJ = { "org.aspectj" };
 
+	private static final String[] ALL = Stream
+		.of(ACTUATOR, REACTOR, REDIS, WEB, WEBFLUX, BOOT_CLIENTS, OKHTTP, SPRING_AI, SDKS, TRANSACTIONS, ASPECTJ)
+		.flatMap(Stream::of)
+		.toArray(String[]::new);
+
 	private static Stream<Arguments> missing() {
-		String[] all = Stream.of(ACTUATOR, REACTOR, REDIS, WEB, SDKS, TRANSACTIONS, ASPECTJ)
-			.flatMap(Stream::of)
-			.toArray(String[]::new);
 		return Stream.of(Arguments.of("Actuator", ACTUATOR), Arguments.of("Reactor", REACTOR),
-				Arguments.of("Redis", REDIS), Arguments.of("web", WEB), Arguments.of("any SDK", SDKS),
+				Arguments.of("Redis", REDIS), Arguments.of("web", WEB), Arguments.of("WebFlux", WEBFLUX),
+				Arguments.of("Boot's HTTP clients", BOOT_CLIENTS), Arguments.of("OkHttp", OKHTTP),
+				Arguments.of("Spring AI", SPRING_AI), Arguments.of("any SDK", SDKS),
 				Arguments.of("transactions", TRANSACTIONS), Arguments.of("AspectJ", ASPECTJ),
-				Arguments.of("all of them", all));
+				Arguments.of("all of them", ALL));
 	}
 
 	@ParameterizedTest(name = "without {0}")
@@ -56,7 +69,7 @@ class OptionalLibrariesTests {
 	void anApplicationStartsAndItsCallsAreProtected(String name, String[] packages) {
 		new ApplicationContextRunner().withClassLoader(new FilteredClassLoader(packages))
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, LlmResilienceAutoConfiguration.class,
-					LlmBreakersEndpointAutoConfiguration.class))
+					LlmBreakersEndpointAutoConfiguration.class, HttpHooksAutoConfiguration.class))
 			.withPropertyValues("llm.resilience.providers.default.retry.base-delay=1ms",
 					"management.endpoints.web.exposure.include=*")
 			.withBean("chat", Chat.class, Chat::new)
@@ -75,11 +88,8 @@ class OptionalLibrariesTests {
 	 */
 	@Test
 	void noClassOfTheLibraryNeedsAnOptionalOneToLoad() throws Exception {
-		String[] hidden = Stream.of(ACTUATOR, REACTOR, REDIS, WEB, SDKS, TRANSACTIONS, ASPECTJ)
-			.flatMap(Stream::of)
-			.toArray(String[]::new);
 		ClassLoader before = Thread.currentThread().getContextClassLoader();
-		try (HidingClassLoader loader = new HidingClassLoader(hidden)) {
+		try (HidingClassLoader loader = new HidingClassLoader(ALL)) {
 			Thread.currentThread().setContextClassLoader(loader);
 			Class<?> application = loader.loadClass(BareApplication.class.getName());
 			assertThat(application.getClassLoader()).isSameAs(loader);

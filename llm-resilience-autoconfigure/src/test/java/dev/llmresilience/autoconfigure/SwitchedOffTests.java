@@ -32,7 +32,7 @@ class SwitchedOffTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, LlmResilienceAutoConfiguration.class,
-				LlmBreakersEndpointAutoConfiguration.class))
+				LlmBreakersEndpointAutoConfiguration.class, HttpHooksAutoConfiguration.class))
 		.withPropertyValues("llm.resilience.enabled=false",
 				"llm.resilience.providers.anthropic.breaker.failure-threshold=1",
 				"management.endpoints.web.exposure.include=*");
@@ -87,6 +87,13 @@ class SwitchedOffTests {
 	@Test
 	void theEndpointDoesNotPretendThatAnythingIsGuarded() {
 		this.runner.run((context) -> assertThat(context).doesNotHaveBean("llmBreakersEndpoint"));
+	}
+
+	@Test
+	void noClientIsHookedInto() {
+		this.runner.run((context) -> assertThat(context).doesNotHaveBean("llmResponseLimits")
+			.doesNotHaveBean("llmRestClientCustomizer")
+			.doesNotHaveBean("llmAnthropicClientPostProcessor"));
 	}
 
 	record Uses(LlmResilience resilience, CircuitBreaker breaker, RateLimiter limiter) {

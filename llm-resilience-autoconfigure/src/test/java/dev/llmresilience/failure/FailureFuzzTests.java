@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 
 import dev.llmresilience.LlmFailure;
+import dev.llmresilience.RateLimitSnapshot;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
@@ -42,6 +43,22 @@ class FailureFuzzTests {
 	}
 
 	@Property(shrinking = ShrinkingMode.BOUNDED)
+	void noHeaderBreaksTheLimits(@ForAll("counts") String limit, @ForAll("counts") String remaining,
+			@ForAll("headerValues") String reset, @ForAll("headerValues") String date, @ForAll ProviderType type) {
+		List<RateLimitSnapshot> limits = RateLimitHeaders
+			.read(type,
+					(name) -> List.of(name.equals("date") ? date
+							: name.contains("reset") ? reset : name.contains("limit-") ? limit : remaining),
+					Failures.NOW);
+		assertThat(limits).extracting(RateLimitSnapshot::dimension).doesNotHaveDuplicates();
+		assertThat(limits).allSatisfy((snapshot) -> {
+			assertThat(snapshot.remaining()).isBetween(0.0, snapshot.limit());
+			assertThat(snapshot.reset()).isBetween(Duration.ZERO, Duration.ofDays(31));
+			assertThat(snapshot.resolution()).isBetween(Duration.ofNanos(1), Duration.ofDays(1));
+		});
+	}
+
+	@Property(shrinking = ShrinkingMode.BOUNDED)
 	void noTextBreaksTheHint(@ForAll("texts") String text) {
 		Duration hint = TextHints.find(text, Failures.NOW);
 		assertThat((hint != null) ? hint : Duration.ZERO).isBetween(Duration.ZERO, Durations.MAX);
@@ -63,6 +80,11 @@ class FailureFuzzTests {
 			.classify(new HttpClientErrorException(HttpStatusCode.valueOf(status), "", headers, body, null),
 					new FailureContext(type, Failures.NOW, false))
 			.kind()).isEqualTo(failure.kind());
+	}
+
+	@Provide
+	Arbitrary<String> counts() {
+		return Arbitraries.oneOf(Arbitraries.integers().between(-1, 5).map(String::valueOf), headerValues());
 	}
 
 	@Provide

@@ -19,7 +19,7 @@ import com.sun.net.httpserver.HttpServer;
 /**
  * A provider on this machine that answers every request in the same way.
  */
-final class FakeProvider implements AutoCloseable {
+public final class FakeProvider implements AutoCloseable {
 
 	private final CountDownLatch asked = new CountDownLatch(1);
 
@@ -47,7 +47,7 @@ final class FakeProvider implements AutoCloseable {
 	 * @param body the body
 	 * @return the provider
 	 */
-	static FakeProvider answering(int status, String headers, String body) {
+	public static FakeProvider answering(int status, String headers, String body) {
 		return answering(status, headers, body.getBytes(StandardCharsets.UTF_8));
 	}
 
@@ -123,7 +123,11 @@ final class FakeProvider implements AutoCloseable {
 		}
 	}
 
-	String url() {
+	/**
+	 * Where the provider listens.
+	 * @return the URL
+	 */
+	public String url() {
 		return "http://localhost:" + this.server.getAddress().getPort();
 	}
 

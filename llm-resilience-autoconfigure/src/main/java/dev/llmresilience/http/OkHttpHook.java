@@ -1,0 +1,36 @@
+package dev.llmresilience.http;
+
+import java.io.IOException;
+
+import dev.llmresilience.engine.Exchange;
+import okhttp3.Interceptor;
+import okhttp3.Response;
+
+/**
+ * The hook for OkHttp, which Spring AI's Anthropic and OpenAI models are built on. They
+ * have it already where Spring Boot makes them; to any other client it is added by hand:
+ * {@code new OkHttpClient.Builder().addInterceptor(hook)}. The call that a request
+ * belongs to is the one of the thread that executes it, so that an enqueued request
+ * belongs to none unless its dispatcher carries the context over. Immutable; thread-safe.
+ */
+public final class OkHttpHook implements Interceptor {
+
+	private final ResponseLimits limits;
+
+	/**
+	 * Creates the hook.
+	 * @param limits what it shares with other hooks
+	 */
+	public OkHttpHook(ResponseLimits limits) {
+		this.limits = limits;
+	}
+
+	@Override
+	public Response intercept(Chain chain) throws IOException {
+		Exchange exchange = this.limits.begin();
+		Response response = chain.proceed(chain.request());
+		this.limits.received(exchange, () -> response.request().url().host(), response::headers);
+		return response;
+	}
+
+}

@@ -1,0 +1,40 @@
+package dev.llmresilience.http;
+
+import java.io.IOException;
+
+import dev.llmresilience.engine.Exchange;
+
+import org.springframework.http.HttpRequest;
+import org.springframework.http.client.ClientHttpRequestExecution;
+import org.springframework.http.client.ClientHttpRequestInterceptor;
+import org.springframework.http.client.ClientHttpResponse;
+
+/**
+ * The hook for Spring's {@code RestClient}, {@code RestTemplate} and the HTTP service
+ * clients on top of them. Clients from Spring Boot's builders have it already; to any
+ * other it is added by hand: {@code RestClient.builder().requestInterceptor(hook)}.
+ * Immutable; thread-safe.
+ */
+public final class RestClientHook implements ClientHttpRequestInterceptor {
+
+	private final ResponseLimits limits;
+
+	/**
+	 * Creates the hook.
+	 * @param limits what it shares with other hooks
+	 */
+	public RestClientHook(ResponseLimits limits) {
+		this.limits = limits;
+	}
+
+	@Override
+	public ClientHttpResponse intercept(HttpRequest request, byte[] body, ClientHttpRequestExecution execution)
+			throws IOException {
+		Exchange exchange = this.limits.begin();
+		ClientHttpResponse response = execution.execute(request, body);
+		this.limits.received(exchange, () -> request.getURI().getHost(),
+				(name) -> response.getHeaders().getOrEmpty(name));
+		return response;
+	}
+
+}

@@ -1,0 +1,44 @@
+package dev.llmresilience.http;
+
+import dev.llmresilience.engine.Exchange;
+import reactor.core.publisher.Mono;
+
+import org.springframework.web.reactive.function.client.ClientRequest;
+import org.springframework.web.reactive.function.client.ClientResponse;
+import org.springframework.web.reactive.function.client.ExchangeFilterFunction;
+import org.springframework.web.reactive.function.client.ExchangeFunction;
+
+/**
+ * The hook for Spring's {@code WebClient} and the HTTP service clients on top of it.
+ * Clients from Spring Boot's builder have it already; to any other it is added by hand:
+ * {@code WebClient.builder().filter(hook)}. The call that a request belongs to is the one
+ * of the thread that subscribes. Immutable; thread-safe.
+ */
+public final class WebClientHook implements ExchangeFilterFunction {
+
+	private final ResponseLimits limits;
+
+	/**
+	 * Creates the hook.
+	 * @param limits what it shares with other hooks
+	 */
+	public WebClientHook(ResponseLimits limits) {
+		this.limits = limits;
+	}
+
+	@Override
+	public Mono<ClientResponse> filter(ClientRequest request, ExchangeFunction next) {
+		Mono<ClientResponse> responses = next.exchange(request);
+		return Mono.defer(() -> {
+			Exchange exchange = this.limits.begin();
+			return (exchange != null) ? responses.doOnNext((response) -> received(exchange, request, response))
+					: responses;
+		});
+	}
+
+	private void received(Exchange exchange, ClientRequest request, ClientResponse response) {
+		this.limits.received(exchange, () -> request.url().getHost(),
+				(name) -> response.headers().asHttpHeaders().getOrEmpty(name));
+	}
+
+}

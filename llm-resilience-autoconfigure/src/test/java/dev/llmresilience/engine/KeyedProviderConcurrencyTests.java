@@ -43,7 +43,14 @@ public class KeyedProviderConcurrencyTests {
 
 	@Test
 	void isLinearizable() {
-		new ModelCheckingOptions().iterations(30).invocationsPerIteration(1000).threads(3).check(getClass());
+		// What came before would have settled it.
+		new ModelCheckingOptions().actorsBefore(0)
+			.actorsPerThread(2)
+			.actorsAfter(1)
+			.threads(2)
+			.iterations(30)
+			.invocationsPerIteration(200)
+			.check(getClass());
 	}
 
 	@Test

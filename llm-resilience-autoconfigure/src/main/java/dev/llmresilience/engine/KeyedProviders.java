@@ -105,17 +105,17 @@ public final class KeyedProviders implements AutoCloseable {
 
 	private boolean evictOne(boolean inTrouble) {
 		Map.Entry<Object, KeyedProvider> candidate = longestIdle(inTrouble);
-		// Somebody may lease it at this very moment, and then it is not idle any more.
-		while (candidate != null && !candidate.getValue().evict()) {
+		while (candidate != null) {
+			if (candidate.getValue().evict()) {
+				this.byKey.remove(candidate.getKey());
+				// Whoever waits holds a lease, so nobody does.
+				candidate.getValue().provider().limiter().close();
+				return true;
+			}
+			// Leased at this very moment, so not idle any more.
 			candidate = longestIdle(inTrouble);
 		}
-		if (candidate == null) {
-			return false;
-		}
-		this.byKey.remove(candidate.getKey());
-		// Whoever waits holds a lease, so nobody does.
-		candidate.getValue().provider().limiter().close();
-		return true;
+		return false;
 	}
 
 	private Map.@Nullable Entry<Object, KeyedProvider> longestIdle(boolean inTrouble) {

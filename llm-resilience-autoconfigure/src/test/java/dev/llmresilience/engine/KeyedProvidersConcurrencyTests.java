@@ -23,13 +23,13 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class KeyedProvidersConcurrencyTests {
 
-	private static final int THREADS = 6;
+	private static final int THREADS = 4;
 
-	private static final int MAX_KEYS = 3;
+	private static final int MAX_KEYS = 2;
 
-	private static final int KEYS = 7;
+	private static final int KEYS = 4;
 
-	private static final int CALLS = 40_000;
+	private static final int CALLS = 100_000;
 
 	private final KeyedProviders providers = new KeyedProviders(ProviderSettings.defaults("p"), MAX_KEYS,
 			new SettableTime(), GuardListener.NONE);
@@ -81,7 +81,7 @@ class KeyedProvidersConcurrencyTests {
 			}
 			else {
 				enter(key, keyed);
-				for (int spin = random.nextInt(100); spin > 0; spin--) {
+				for (int spin = random.nextInt(20); spin > 0; spin--) {
 					Thread.onSpinWait();
 				}
 				leave(key);

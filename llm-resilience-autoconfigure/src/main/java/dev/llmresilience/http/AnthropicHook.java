@@ -15,6 +15,7 @@ import com.anthropic.core.http.HttpRequest;
 import com.anthropic.core.http.HttpResponse;
 import com.anthropic.core.http.Interceptor;
 import dev.llmresilience.engine.Exchange;
+import dev.llmresilience.failure.ProviderType;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -88,6 +89,15 @@ public final class AnthropicHook implements Interceptor {
 		return (exchange != null) ? exchange : carried.get();
 	}
 
+	/**
+	 * Version 2.52 names no host before the request is sent. A client of the provider's
+	 * own SDK is then taken to ask the provider.
+	 */
+	private static @Nullable String host(HttpRequest request) {
+		String url = request.baseUrl();
+		return (url == null) ? ProviderType.ANTHROPIC.hosts().get(0) : URI.create(url).getHost();
+	}
+
 	@Override
 	public HttpClient intercept(HttpClient httpClient) {
 		return new Observed(httpClient);
@@ -121,7 +131,7 @@ public final class AnthropicHook implements Interceptor {
 		}
 
 		private void received(@Nullable Exchange exchange, HttpRequest request, HttpResponse response) {
-			AnthropicHook.this.limits.received(exchange, () -> URI.create(request.baseUrl()).getHost(),
+			AnthropicHook.this.limits.received(exchange, () -> host(request),
 					(name) -> response.headers().values(name));
 		}
 

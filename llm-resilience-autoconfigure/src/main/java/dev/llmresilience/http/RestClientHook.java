@@ -12,8 +12,9 @@ import org.springframework.http.client.ClientHttpResponse;
 /**
  * The hook for Spring's {@code RestClient}, {@code RestTemplate} and the HTTP service
  * clients on top of them. Clients from Spring Boot's builders have it already; to any
- * other it is added by hand: {@code RestClient.builder().requestInterceptor(hook)}.
- * Immutable; thread-safe.
+ * other it is added by hand: {@code RestClient.builder().requestInterceptor(hook)}. As
+ * with every interceptor, Spring then holds the body of a request in memory before it is
+ * sent. Immutable; thread-safe.
  */
 public final class RestClientHook implements ClientHttpRequestInterceptor {
 

@@ -58,18 +58,23 @@ final class Refusals {
 			return (ticket.state() == Ticket.State.REFUSED_CLOSED) ? shutdown(name) : breaker(name, provider.breaker());
 		}
 		if (ticket.state() == Ticket.State.REFUSED_TOO_LARGE) {
-			return RateLimitWaitException.never(name, "llm.resilience.providers." + name + "." + limitedBy);
+			return RateLimitWaitException.never(name, property(provider, limitedBy));
 		}
 		// A wait that ran out turned out longer than it looked.
 		boolean ranOut = ticket.state() == Ticket.State.LEFT;
 		Duration needed = Duration
 			.ofNanos(ranOut ? Math.max(ticket.neededNanos(), ticket.patienceNanos()) : ticket.neededNanos());
-		return new RateLimitWaitException(name, needed, "llm.resilience.providers." + name + "." + limitedBy,
-				now.plus(needed));
+		return new RateLimitWaitException(name, needed, property(provider, limitedBy), now.plus(needed));
+	}
+
+	/** The limiter may be that of another entry. */
+	private static String property(Provider provider, String name) {
+		String owner = name.equals(TIMEOUT) ? null : provider.settings().limiterSharedWith();
+		return "llm.resilience.providers." + ((owner != null) ? owner : provider.name()) + "." + name;
 	}
 
 	private static boolean ranOutOfMaxWait(Provider provider, Ticket ticket) {
-		Duration maxWait = provider.settings().limiter().maxWait();
+		Duration maxWait = provider.limiter().settings().maxWait();
 		return maxWait != null && ticket.patienceNanos() >= maxWait.toNanos();
 	}
 

@@ -50,6 +50,14 @@ public final class RateLimiter {
 	}
 
 	/**
+	 * How it was told to pace.
+	 * @return the settings that it was created with
+	 */
+	public LimiterSettings settings() {
+		return this.settings;
+	}
+
+	/**
 	 * Whether this limiter paces a call that the provider has rejected, so that its retry
 	 * is one that the provider can be expected to serve.
 	 * @return whether it has a rate, or learns one

@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class WaitingLine {
 
-	private static final Comparator<Ticket> BY_AGE = Comparator.comparingLong((ticket) -> ticket.permit().born);
+	private static final Comparator<Ticket> BY_AGE = (one, other) -> Long.compare(one.permit().born,
+			other.permit().born);
 
 	private final Map<Priority, Lane> byPriority = Map.of(Priority.HIGH, new Lane(16), Priority.NORMAL, new Lane(4),
 			Priority.LOW, new Lane(1));

@@ -12,7 +12,6 @@ import dev.llmresilience.limiter.LimiterSettings;
 import dev.llmresilience.limiter.Permit;
 import dev.llmresilience.policy.RetryPolicy;
 import dev.llmresilience.test.SettableTime;
-import org.junit.jupiter.api.Disabled;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -162,7 +161,6 @@ class KeyedProvidersTests {
 	}
 
 	@Test
-	@Disabled("until the rate of a limiter can be set")
 	void theRateOfTheEntryIsThatOfAllValuesAlsoOfThoseToCome() {
 		Providers providers = providers(2);
 		KeyedProvider before = lease(providers, "before");

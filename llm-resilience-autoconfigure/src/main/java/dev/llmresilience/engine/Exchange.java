@@ -49,6 +49,15 @@ public final class Exchange {
 	}
 
 	/**
+	 * Tells which API key the request carried. What the limiter has learnt belongs to a
+	 * key: it begins anew when the entry goes over to another one.
+	 * @param key the key; only its hash is kept
+	 */
+	public void sentWith(String key) {
+		this.provider.usedKey(key.hashCode());
+	}
+
+	/**
 	 * Tells what a response said, of success or failure.
 	 * @param limits what was read from its headers, empty if they said nothing
 	 */

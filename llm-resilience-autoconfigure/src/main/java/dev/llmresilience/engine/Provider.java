@@ -32,6 +32,10 @@ public final class Provider {
 
 	private final GuardListener listener;
 
+	private final TimeSource time;
+
+	private final KeyChange keyChange = new KeyChange();
+
 	private volatile boolean used;
 
 	/**
@@ -66,6 +70,7 @@ public final class Provider {
 		this.quota = new QuotaLatch(settings.name(), settings.quotaCoolDown(), time, listener::onTransition);
 		this.accountQuota = accountQuota;
 		this.listener = listener;
+		this.time = time;
 	}
 
 	private void onTransition(BreakerTransition transition) {
@@ -79,6 +84,16 @@ public final class Provider {
 	void use() {
 		if (!this.used) {
 			this.used = true;
+		}
+	}
+
+	/**
+	 * A request of this entry carried an API key.
+	 * @param hash the key's hash
+	 */
+	void usedKey(int hash) {
+		if (this.keyChange.used(hash, this.time.nanoTime())) {
+			this.limiter.startOver();
 		}
 	}
 

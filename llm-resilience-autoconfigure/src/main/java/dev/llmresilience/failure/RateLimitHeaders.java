@@ -95,7 +95,8 @@ public final class RateLimitHeaders {
 			return null;
 		}
 		Instant instant = ResetTimes.instant(text);
-		Duration reset = (instant != null) ? Duration.between(sentAt(headers, now), instant)
+		Instant date = (instant != null) ? date(headers, now) : null;
+		Duration reset = (instant != null) ? Duration.between((date != null) ? date : now, instant)
 				: ResetTimes.until(text, now);
 		if (reset == null || reset.compareTo(LONGEST) > 0) {
 			return null;
@@ -109,7 +110,7 @@ public final class RateLimitHeaders {
 			reset = Duration.ZERO;
 		}
 		return new RateLimitSnapshot(names.dimension(), limit, remaining, reset,
-				(instant != null) ? resolution(instant) : Durations.resolution(text));
+				(instant != null) ? resolution(instant, date != null) : Durations.resolution(text));
 	}
 
 	/** The value of a header; two values contradict each other. */
@@ -127,19 +128,19 @@ public final class RateLimitHeaders {
 	}
 
 	/** When the response was sent, by the clock that its instants are read off. */
-	private static Instant sentAt(Function<String, List<String>> headers, Instant now) {
+	private static @Nullable Instant date(Function<String, List<String>> headers, Instant now) {
 		String value = only(headers, "date");
-		Instant date = (value != null) ? HttpDates.instant(value, now) : null;
-		return (date != null) ? date : now;
+		return (value != null) ? HttpDates.instant(value, now) : null;
 	}
 
-	private static Duration resolution(Instant instant) {
+	/** A date is up to a second older than the response, which comes on top. */
+	private static Duration resolution(Instant instant, boolean sinceDate) {
 		long fraction = instant.getLong(ChronoField.NANO_OF_SECOND);
 		long unit = 1_000_000_000;
 		while (fraction % unit != 0) {
 			unit /= 10;
 		}
-		return Duration.ofNanos(unit);
+		return Duration.ofNanos(sinceDate ? unit + 1_000_000_000 : unit);
 	}
 
 	private static Names anthropic(String counted, Dimension dimension) {

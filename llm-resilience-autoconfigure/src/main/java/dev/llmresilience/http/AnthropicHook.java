@@ -131,7 +131,7 @@ public final class AnthropicHook implements Interceptor {
 		}
 
 		private void received(@Nullable Exchange exchange, HttpRequest request, HttpResponse response) {
-			AnthropicHook.this.limits.received(exchange, () -> host(request),
+			AnthropicHook.this.limits.received(exchange, () -> host(request), request.headers()::values,
 					(name) -> response.headers().values(name));
 		}
 

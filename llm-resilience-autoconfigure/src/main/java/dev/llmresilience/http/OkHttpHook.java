@@ -29,7 +29,8 @@ public final class OkHttpHook implements Interceptor {
 	public Response intercept(Chain chain) throws IOException {
 		Exchange exchange = this.limits.begin();
 		Response response = chain.proceed(chain.request());
-		this.limits.received(exchange, () -> response.request().url().host(), response::headers);
+		this.limits.received(exchange, () -> response.request().url().host(), response.request()::headers,
+				response::headers);
 		return response;
 	}
 

@@ -103,7 +103,7 @@ public final class OpenAiHook {
 		}
 
 		private void received(@Nullable Exchange exchange, HttpRequest request, HttpResponse response) {
-			this.limits.received(exchange, () -> URI.create(request.baseUrl()).getHost(),
+			this.limits.received(exchange, () -> URI.create(request.baseUrl()).getHost(), request.headers()::values,
 					(name) -> response.headers().values(name));
 		}
 

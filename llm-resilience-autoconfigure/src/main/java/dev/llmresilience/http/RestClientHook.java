@@ -33,7 +33,7 @@ public final class RestClientHook implements ClientHttpRequestInterceptor {
 			throws IOException {
 		Exchange exchange = this.limits.begin();
 		ClientHttpResponse response = execution.execute(request, body);
-		this.limits.received(exchange, () -> request.getURI().getHost(),
+		this.limits.received(exchange, () -> request.getURI().getHost(), request.getHeaders()::getOrEmpty,
 				(name) -> response.getHeaders().getOrEmpty(name));
 		return response;
 	}

@@ -37,7 +37,7 @@ public final class WebClientHook implements ExchangeFilterFunction {
 	}
 
 	private void received(Exchange exchange, ClientRequest request, ClientResponse response) {
-		this.limits.received(exchange, () -> request.url().getHost(),
+		this.limits.received(exchange, () -> request.url().getHost(), request.headers()::getOrEmpty,
 				(name) -> response.headers().asHttpHeaders().getOrEmpty(name));
 	}
 

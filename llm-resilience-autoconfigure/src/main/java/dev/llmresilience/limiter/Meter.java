@@ -303,6 +303,10 @@ final class Meter {
 		this.pace.configure(limit, now);
 	}
 
+	void startOver(long now) {
+		this.pace.startOver(typical(), now);
+	}
+
 	/**
 	 * The rate at present.
 	 * @return units a second, or {@code null} if every call passes

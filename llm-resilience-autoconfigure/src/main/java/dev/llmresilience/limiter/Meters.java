@@ -255,6 +255,13 @@ final class Meters {
 		}
 	}
 
+	void startOver(long now) {
+		for (Meter meter : this.all) {
+			meter.startOver(now);
+		}
+		this.pausedUntil = now;
+	}
+
 	/**
 	 * Guesses what a call was rejected for: what its response says is used up, or else
 	 * what there was least of.

@@ -19,12 +19,14 @@ final class Pace {
 
 	private final double share;
 
+	private final boolean adaptive;
+
 	private @Nullable Limit configured;
 
 	/** Learns the rate, or {@code null} at a fixed one. */
-	private final @Nullable PaceLearner learner;
+	private @Nullable PaceLearner learner;
 
-	private final AnnouncedRate announced;
+	private AnnouncedRate announced;
 
 	/** {@code null} while every call passes. */
 	private volatile @Nullable Bucket bucket;
@@ -43,13 +45,23 @@ final class Pace {
 		this.margin = settings.networkMargin().toNanos();
 		this.share = settings.share();
 		this.configured = configured;
+		this.adaptive = settings.mode() == LimiterMode.ADAPTIVE;
 		this.announced = new AnnouncedRate(this.share);
-		this.learner = (settings.mode() == LimiterMode.ADAPTIVE) ? new PaceLearner(configured, unit, this.margin, now)
-				: null;
+		startOver(unit, now);
+	}
+
+	/**
+	 * Begins as configured, and with a full bucket.
+	 * @param unit what a typical call costs
+	 * @param now the clock
+	 */
+	void startOver(double unit, long now) {
+		Limit configured = this.configured;
+		this.announced = new AnnouncedRate(this.share);
+		this.learner = this.adaptive ? new PaceLearner(configured, unit, this.margin, now) : null;
 		this.adjustedAt = now;
-		if (configured != null) {
-			this.bucket = new Bucket(configured.perSecond(), configured.capacity(), this.margin, now);
-		}
+		this.bucket = (configured != null) ? new Bucket(configured.perSecond(), configured.capacity(), this.margin, now)
+				: null;
 	}
 
 	@Nullable Bucket bucket() {
@@ -57,12 +69,13 @@ final class Pace {
 	}
 
 	boolean learns() {
-		return this.learner != null;
+		return this.adaptive;
 	}
 
 	/** Whether the size of the provider's bucket is known. */
 	boolean isSized() {
-		return this.learner == null || this.learner.isSized();
+		PaceLearner learner = this.learner;
+		return learner == null || learner.isSized();
 	}
 
 	/**

@@ -116,6 +116,21 @@ public final class RateLimiter {
 	}
 
 	/**
+	 * Forgets all that has been learnt and announced, and begins anew as configured.
+	 * Those who wait go on waiting under what holds then.
+	 */
+	public void startOver() {
+		this.turns.lock().lock();
+		try {
+			this.meters.startOver(this.time.nanoTime());
+		}
+		finally {
+			this.turns.lock().unlock();
+		}
+		this.turns.serveIfAnybodyWaits();
+	}
+
+	/**
 	 * Takes what a call needs if it is there and nobody waits for it.
 	 * @param permit the call's permit
 	 * @param now the monotonic clock of this limiter's time source, in nanoseconds

@@ -162,9 +162,9 @@ class RateLimitHeadersTests {
 
 	@ParameterizedTest(name = "sent {0} -> {1}")
 	@CsvSource(delimiter = '|', textBlock = """
-			Wed, 30 Sep 2026 23:00:30 GMT    | REQUESTS 9/10 1h30s ~1s
-			Thu, 01 Oct 2026 00:00:58 GMT    | REQUESTS 9/10 2s ~1s
-			Thursday, 01-Oct-26 00:00:58 GMT | REQUESTS 9/10 2s ~1s
+			Wed, 30 Sep 2026 23:00:30 GMT    | REQUESTS 9/10 1h30s ~2s
+			Thu, 01 Oct 2026 00:00:58 GMT    | REQUESTS 9/10 2s ~2s
+			Thursday, 01-Oct-26 00:00:58 GMT | REQUESTS 9/10 2s ~2s
 			Thu, 01 Oct 2026 00:01:00 GMT    | ''
 			Fri, 02 Oct 2026 00:00:00 GMT    | ''
 			Mon, 01 Jan 2024 00:00:00 GMT    | ''

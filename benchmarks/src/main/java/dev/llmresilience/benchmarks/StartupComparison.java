@@ -37,7 +37,8 @@ public final class StartupComparison {
 
 	private static final Pattern ASPECTS = Pattern.compile("(aspectjweaver|spring-boot-starter-aspectj).*");
 
-	private static final Pattern TOOLS = Pattern.compile("(jmh|jopt|commons-math).*");
+	private static final Pattern TOOLS = Pattern
+		.compile("(jmh|jopt|commons-math|bucket4j|guava|failureaccess|listenablefuture|j2objc|error_prone).*");
 
 	private StartupComparison() {
 	}

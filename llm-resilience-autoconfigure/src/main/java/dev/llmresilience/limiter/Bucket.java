@@ -116,6 +116,15 @@ final class Bucket {
 	}
 
 	/**
+	 * How long it takes until it is full if nobody takes anything.
+	 * @param now the clock
+	 * @return nanoseconds
+	 */
+	long missing(long now) {
+		return Math.max(0, this.fullAt - refillClock(now));
+	}
+
+	/**
 	 * Puts something back, or takes it whether it is there or not. Never fills the bucket
 	 * above its capacity.
 	 * @param units what is put back, negative to take

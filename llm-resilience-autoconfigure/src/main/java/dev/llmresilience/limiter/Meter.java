@@ -236,6 +236,16 @@ final class Meter {
 		return bucket.freeAt(before, cost(permit), reserve(), now);
 	}
 
+	/**
+	 * How long it takes until the bucket is full.
+	 * @param now the clock
+	 * @return nanoseconds, without end where every call passes
+	 */
+	long missing(long now) {
+		Bucket bucket = this.pace.bucket();
+		return (bucket != null) ? bucket.missing(now) : Long.MAX_VALUE;
+	}
+
 	void holds(boolean holding) {
 		this.holding = holding;
 	}

@@ -227,6 +227,19 @@ final class Meters {
 	}
 
 	/**
+	 * How late the first in line may leave without loss to those behind it.
+	 * @param at when it could leave
+	 * @return nanoseconds: until half of what is missing in a bucket has come
+	 */
+	long spare(long at) {
+		long least = Long.MAX_VALUE;
+		for (Meter meter : this.all) {
+			least = Math.min(least, meter.missing(at) / 2);
+		}
+		return least;
+	}
+
+	/**
 	 * Notes what the first in line waits for, which is the only pace that may grow.
 	 * @param permit the first in line
 	 * @param at when it could leave

@@ -19,6 +19,13 @@ import dev.llmresilience.time.TimeSource;
  */
 final class Turns {
 
+	/**
+	 * Those who wait for a rate are let out no more often than this, where that costs
+	 * nobody's pace: at many calls a second an alarm for each would keep a processor
+	 * busy.
+	 */
+	private static final long ROUND_NANOS = 1_000_000;
+
 	private final TimeSource time;
 
 	private final LimiterSettings settings;
@@ -36,6 +43,9 @@ final class Turns {
 
 	private volatile boolean closed;
 
+	/** When somebody who waited was last let out. */
+	private long servedAt;
+
 	/**
 	 * Creates an empty line.
 	 * @param meters what there is to wait for
@@ -47,6 +57,7 @@ final class Turns {
 		this.settings = settings;
 		this.time = time;
 		this.alarm = new Alarm(time, this::onAlarm);
+		this.servedAt = time.nanoTime() - ROUND_NANOS;
 	}
 
 	ReentrantLock lock() {
@@ -103,6 +114,10 @@ final class Turns {
 	 * @return whether it was waiting
 	 */
 	boolean leave(Ticket ticket) {
+		if (!ticket.isWaiting()) {
+			// Mostly its owner, who has been told: those would queue up for the lock.
+			return false;
+		}
 		boolean left;
 		this.lock.lock();
 		try {
@@ -184,11 +199,21 @@ final class Turns {
 		long at = this.meters.freeAt(next.permit(), Ahead.NOBODY, now);
 		this.meters.hold(next.permit(), at, now);
 		if (at - now > 0 || !this.meters.places().areFull()) {
-			this.alarm.set(at, now);
+			this.alarm.set(roundAfter(at), now);
 		}
 		else {
 			this.alarm.clear();
 		}
+	}
+
+	/**
+	 * When to let out somebody together with those who follow.
+	 * @param at when it could leave
+	 * @return that moment, or one shortly after it at which no bucket is full yet
+	 */
+	private long roundAfter(long at) {
+		long round = this.servedAt + ROUND_NANOS - at;
+		return (round > 0) ? at + Math.min(round, this.meters.spare(at)) : at;
 	}
 
 	private void onAlarm() {
@@ -221,6 +246,9 @@ final class Turns {
 				this.line.grant(next);
 				granted.add(next);
 				next = this.line.peek();
+			}
+			if (!granted.isEmpty()) {
+				this.servedAt = now;
 			}
 			setAlarm();
 		}

@@ -3,6 +3,7 @@ package dev.llmresilience.limiter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 import dev.llmresilience.Priority;
@@ -41,6 +42,28 @@ class RateLimiterTests {
 		this.time.runFor(Duration.ofSeconds(4));
 		assertThat(this.left).hasSize(100);
 		assertThat(limiter.waiting()).isZero();
+	}
+
+	/** With a small bucket to be late would be to lose what no longer fits into it. */
+	@ParameterizedTest
+	@CsvSource({ "600, 20, 100, 0", "60000, 20, 100, 0", "600000, 1, 100, 0", "600000, 4, 51, 150",
+			"600000, 1000, 11, 1000" })
+	void letsThoseWhoWaitForAFastRateOutInRoundsThatCostNoPace(double perMinute, int burst, int rounds,
+			int microsLate) {
+		RateLimiter limiter = new RateLimiter(marginOf(Duration.ZERO, perMinute, burst), this.time);
+		taken(limiter);
+		long start = this.time.nanoTime();
+		List<Long> grants = new ArrayList<>();
+		for (int i = 0; i < 100; i++) {
+			limiter.enqueue(permit(), start, start + HOUR, false, () -> grants.add(this.time.nanoTime() - start));
+		}
+		this.time.runFor(Duration.ofSeconds(12));
+		assertThat(grants).hasSize(100);
+		assertThat(Set.copyOf(grants)).hasSizeLessThanOrEqualTo(rounds);
+		for (int i = 0; i < 100; i++) {
+			long due = (long) ((i + 1) * 60e9 / perMinute);
+			assertThat(grants.get(i)).isBetween(due, due + microsLate * 1000L + 100);
+		}
 	}
 
 	@Test

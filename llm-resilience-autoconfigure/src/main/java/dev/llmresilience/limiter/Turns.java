@@ -118,6 +118,8 @@ final class Turns {
 			// Mostly its owner, who has been told: those would queue up for the lock.
 			return false;
 		}
+		// Its turn may have come within the round.
+		serve();
 		boolean left;
 		this.lock.lock();
 		try {

@@ -52,6 +52,9 @@ final class Guards {
 	/** Whether the attempt under way was paid for with a budget token. */
 	private boolean tokenUsed;
 
+	/** Whether the limiter has not heard yet what became of the attempt under way. */
+	private boolean sent;
+
 	Guards(Provider provider, TimeSource time, @Nullable Guards outer, Priority priority, long tokens, long start) {
 		this.provider = provider;
 		this.time = time;
@@ -154,10 +157,12 @@ final class Guards {
 		this.tokenUsed = this.token;
 		this.token = false;
 		this.provider.limiter().onSend(this.permit, now);
+		this.sent = true;
 		return null;
 	}
 
 	void succeeded(long sent, @Nullable TokenUsage usage) {
+		this.sent = false;
 		this.provider.limiter().onSuccess(this.permit, usage);
 		CircuitBreaker breaker = this.provider.breaker();
 		if (breaker != null && this.breaker != null) {
@@ -191,6 +196,7 @@ final class Guards {
 	 * for, or as it was
 	 */
 	LlmFailure paced(LlmFailure failure) {
+		this.sent = false;
 		if (!paces(failure)) {
 			this.provider.limiter().onLimits(this.permit.sent(), failure.limits());
 			this.provider.limiter().onFailure(this.permit, failure.outcomeUnknown());
@@ -279,6 +285,10 @@ final class Guards {
 	 * nothing.
 	 */
 	void abandon() {
+		if (this.sent) {
+			this.sent = false;
+			this.provider.limiter().onFailure(this.permit, true);
+		}
 		giveBack();
 		back();
 	}

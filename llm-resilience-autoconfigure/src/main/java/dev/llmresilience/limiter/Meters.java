@@ -80,11 +80,15 @@ final class Meters {
 
 	boolean pace() {
 		for (Meter meter : this.all) {
-			if (meter.learns() || meter.isActive()) {
+			if (paces(meter)) {
 				return true;
 			}
 		}
 		return false;
+	}
+
+	private static boolean paces(Meter meter) {
+		return meter.learns() || meter.isActive();
 	}
 
 	boolean countTokens() {
@@ -97,6 +101,17 @@ final class Meters {
 	}
 
 	/**
+	 * Estimates the tokens of a call for which nobody did.
+	 * @param permit the call
+	 */
+	void estimate(Permit permit) {
+		if (permit.tokens == 0 && countTokens()) {
+			Long tokens = this.settings.tokens().defaultTokens();
+			permit.tokens = (tokens != null) ? tokens : of(Dimension.TOKENS).typical();
+		}
+	}
+
+	/**
 	 * Takes what a call needs, or nothing.
 	 * @param permit the call
 	 * @param waited whether it has waited for its turn
@@ -104,39 +119,35 @@ final class Meters {
 	 * @return whether it may leave
 	 */
 	boolean take(Permit permit, boolean waited, long now) {
-		if (permit.tokens == 0 && countTokens()) {
-			Long tokens = this.settings.tokens().defaultTokens();
-			permit.tokens = (tokens != null) ? tokens : of(Dimension.TOKENS).typical();
-		}
+		estimate(permit);
 		for (int i = 0; i < this.all.length; i++) {
 			if (!this.all[i].take(permit, waited, now)) {
-				putBack(permit, i, now, now);
+				putBack(permit, i, now);
 				return false;
 			}
 		}
 		// Last, so that a place is only ever held by a call that leaves, whose end wakes
 		// those who wait for it.
 		if (!this.places.take(permit)) {
-			putBack(permit, this.all.length, now, now);
+			putBack(permit, this.all.length, now);
 			return false;
 		}
 		return true;
 	}
 
-	private void putBack(Permit permit, int meters, long pausedUntil, long now) {
+	private void putBack(Permit permit, int meters, long now) {
 		for (int i = 0; i < meters; i++) {
-			this.all[i].putBack(permit, pausedUntil, now);
+			this.all[i].putBack(permit, now);
 		}
 	}
 
 	/**
 	 * Puts back what a call has taken with which no request was sent.
 	 * @param permit the call
-	 * @param pausedUntil the moment before which no call may leave
 	 * @param now the clock
 	 */
-	void putBack(Permit permit, long pausedUntil, long now) {
-		putBack(permit, this.all.length, pausedUntil, now);
+	void putBack(Permit permit, long now) {
+		putBack(permit, this.all.length, now);
 		this.places.giveBack(permit);
 	}
 
@@ -166,9 +177,9 @@ final class Meters {
 		return sooner;
 	}
 
-	void settle(Permit permit, TokenUsage usage, long pausedUntil, long now) {
+	void settle(Permit permit, TokenUsage usage, long now) {
 		for (Meter meter : this.all) {
-			meter.settle(permit, usage, pausedUntil, now);
+			meter.settle(permit, usage, now);
 		}
 	}
 
@@ -176,13 +187,12 @@ final class Meters {
 	 * A call was rejected, or failed, before it used anything.
 	 * @param permit the call
 	 * @param scarce what it was rejected for, which has learnt of it already
-	 * @param pausedUntil the moment before which no call may leave
 	 * @param now the clock
 	 */
-	void unused(Permit permit, Meter scarce, long pausedUntil, long now) {
+	void unused(Permit permit, Meter scarce, long now) {
 		for (Meter meter : this.all) {
 			if (meter != scarce) {
-				meter.unused(permit, pausedUntil, now);
+				meter.unused(permit, now);
 			}
 		}
 	}
@@ -243,7 +253,7 @@ final class Meters {
 
 	/**
 	 * Guesses what a call was rejected for: what its response says is used up, or else
-	 * what there was least of.
+	 * what there was least of, among what paces or could learn to.
 	 * @param limits what the response said
 	 * @param now the clock
 	 * @return the meter
@@ -253,22 +263,23 @@ final class Meters {
 		double least = scarcest.fullness(now);
 		for (Meter meter : this.all) {
 			double fullness = meter.fullness(now);
-			if (meter.isActive() && fullness < least) {
+			if (meter.isActive() && (fullness < least || !paces(scarcest))) {
 				scarcest = meter;
 				least = fullness;
 			}
 		}
 		for (RateLimitSnapshot snapshot : limits) {
-			if (snapshot.remaining() < 1) {
-				scarcest = of(snapshot.dimension());
+			Meter named = of(snapshot.dimension());
+			if (snapshot.remaining() < 1 && paces(named)) {
+				scarcest = named;
 			}
 		}
 		return scarcest;
 	}
 
-	void follow(long sent, List<RateLimitSnapshot> limits, long pausedUntil, long now) {
+	void follow(long sent, List<RateLimitSnapshot> limits, long now) {
 		for (RateLimitSnapshot snapshot : limits) {
-			of(snapshot.dimension()).announce(snapshot, sent, pausedUntil, now);
+			of(snapshot.dimension()).announce(snapshot, sent, now);
 		}
 	}
 

@@ -34,9 +34,6 @@ public final class RateLimiter {
 
 	private final Turns turns;
 
-	/** Up to this moment nothing is put back that could let a call out. */
-	private volatile long pausedUntil;
-
 	/**
 	 * Creates a limiter whose buckets are full.
 	 * @param settings how it paces
@@ -46,9 +43,7 @@ public final class RateLimiter {
 	public RateLimiter(LimiterSettings settings, TimeSource time) {
 		this.settings = settings;
 		this.time = time;
-		long now = time.nanoTime();
-		this.pausedUntil = now;
-		this.meters = new Meters(settings, now);
+		this.meters = new Meters(settings, time.nanoTime());
 		this.turns = new Turns(this.meters, settings, time);
 	}
 
@@ -108,7 +103,7 @@ public final class RateLimiter {
 	 * @return whether the call may leave
 	 */
 	public boolean tryAcquire(Permit permit, long now) {
-		return this.turns.waiting() == 0 && !this.turns.isClosed() && this.meters.take(permit, false, now);
+		return this.turns.mayTry(permit) && this.meters.take(permit, false, now);
 	}
 
 	/**
@@ -141,7 +136,7 @@ public final class RateLimiter {
 	 * @param permit the call's permit
 	 */
 	public void giveBack(Permit permit) {
-		this.meters.putBack(permit, this.pausedUntil, this.time.nanoTime());
+		this.meters.putBack(permit, this.time.nanoTime());
 		this.turns.serveIfAnybodyWaits();
 	}
 
@@ -165,7 +160,7 @@ public final class RateLimiter {
 		if (usage != null && countsTokens()) {
 			this.turns.lock().lock();
 			try {
-				this.meters.settle(permit, usage, this.pausedUntil, this.time.nanoTime());
+				this.meters.settle(permit, usage, this.time.nanoTime());
 			}
 			finally {
 				this.turns.lock().unlock();
@@ -185,7 +180,7 @@ public final class RateLimiter {
 		if (!counted && countsTokens()) {
 			this.turns.lock().lock();
 			try {
-				this.meters.unused(permit, this.meters.requests(), this.pausedUntil, this.time.nanoTime());
+				this.meters.unused(permit, this.meters.requests(), this.time.nanoTime());
 			}
 			finally {
 				this.turns.lock().unlock();
@@ -230,30 +225,20 @@ public final class RateLimiter {
 			if (scarce.learns()) {
 				this.turns.away(permit);
 				Reaction reaction = scarce.rejected(permit, hintNanos, silence, now);
-				if (!reaction.explained()) {
-					pausedUntil(reaction.freeAt());
-				}
 				wait = Math.max(0, reaction.freeAt() - now);
 			}
 			else {
 				wait = (hintNanos >= 0) ? hintNanos : silence;
-				pausedUntil(now + wait);
-				scarce.pause(this.pausedUntil);
+				scarce.pause(now + wait);
 			}
-			this.meters.unused(permit, scarce, this.pausedUntil, now);
-			this.meters.follow(permit.sent, limits, this.pausedUntil, now);
+			this.meters.unused(permit, scarce, now);
+			this.meters.follow(permit.sent, limits, now);
 		}
 		finally {
 			this.turns.lock().unlock();
 		}
 		this.turns.serveIfAnybodyWaits();
 		return wait;
-	}
-
-	private void pausedUntil(long until) {
-		if (until - this.pausedUntil > 0) {
-			this.pausedUntil = until;
-		}
 	}
 
 	/**
@@ -278,7 +263,7 @@ public final class RateLimiter {
 		try {
 			long now = this.time.nanoTime();
 			this.turns.adjust(now);
-			this.meters.follow(sent, limits, this.pausedUntil, now);
+			this.meters.follow(sent, limits, now);
 		}
 		finally {
 			this.turns.lock().unlock();

@@ -47,6 +47,12 @@ final class Bucket {
 	private volatile long refillsFrom;
 
 	/**
+	 * Before this moment nothing leaves, and the refill clock stands still at it, so that
+	 * a change of the rate does not stretch the pause. Written by one thread at a time.
+	 */
+	private volatile long pausedUntil;
+
+	/**
 	 * Creates a full bucket.
 	 * @param perSecond units that it refills by in a second, above 0
 	 * @param capacity the units that it holds, above 0
@@ -58,6 +64,7 @@ final class Bucket {
 		this.margin = margin;
 		this.fullAt = now;
 		this.refillsFrom = now;
+		this.pausedUntil = now;
 	}
 
 	/**
@@ -74,6 +81,9 @@ final class Bucket {
 		while (true) {
 			Shape shape = this.shape;
 			long seen = this.fullAt;
+			if (isPaused(now)) {
+				return false;
+			}
 			long clock = refillClock(now);
 			long base = seen;
 			long late = clock - seen;
@@ -96,8 +106,14 @@ final class Bucket {
 	}
 
 	private long refillClock(long now) {
+		long paused = this.pausedUntil;
 		long from = this.refillsFrom;
-		return (from - now > 0) ? from : now;
+		long latest = (paused - now > 0) ? paused : now;
+		return (from - latest > 0) ? from : latest;
+	}
+
+	boolean isPaused(long now) {
+		return this.pausedUntil - now > 0;
 	}
 
 	/**
@@ -112,7 +128,11 @@ final class Bucket {
 		Shape shape = this.shape;
 		long needed = Math.min(shape.nanos(units + reserve), shape.capacity);
 		long due = this.fullAt + shape.nanos(ahead) + needed - shape.capacity;
-		return (due - refillClock(now) <= 0) ? now : due;
+		if (due - refillClock(now) > 0) {
+			return due;
+		}
+		long paused = this.pausedUntil;
+		return (paused - now > 0) ? paused : now;
 	}
 
 	/**
@@ -126,16 +146,14 @@ final class Bucket {
 
 	/**
 	 * Puts something back, or takes it whether it is there or not. Never fills the bucket
-	 * above its capacity.
+	 * above its capacity, and during a pause not above what there is at its end.
 	 * @param units what is put back, negative to take
-	 * @param pausedUntil the moment before which no call may leave; no later than now
-	 * where there is no pause
 	 * @param now the clock
 	 */
-	void settle(double units, long pausedUntil, long now) {
+	void settle(double units, long now) {
 		Shape shape = this.shape;
 		long change = shape.nanos(units);
-		long least = pausedUntil + shape.capacity - shape.one;
+		long least = this.pausedUntil + shape.capacity - shape.one;
 		while (true) {
 			long seen = this.fullAt;
 			long clock = refillClock(now);
@@ -143,7 +161,7 @@ final class Bucket {
 			if (change > 0 && next - clock < 0) {
 				next = (seen - clock < 0) ? seen : clock;
 			}
-			if (change > 0 && pausedUntil - now > 0 && least - next > 0) {
+			if (change > 0 && isPaused(now) && least - next > 0) {
 				next = (least - seen > 0) ? seen : least;
 			}
 			if (FULL_AT.compareAndSet(this, seen, next)) {
@@ -155,10 +173,14 @@ final class Bucket {
 	/**
 	 * Lets nothing out until a moment, then one call, then the others at the rate.
 	 * @param until the moment
+	 * @param units what there is then at most
 	 */
-	void pause(long until) {
+	void pause(long until, double units) {
 		Shape shape = this.shape;
-		long least = until + shape.capacity - shape.one;
+		long least = fullAt(shape, until, Math.min(units, shape.units));
+		if (until - this.pausedUntil > 0) {
+			this.pausedUntil = until;
+		}
 		while (true) {
 			long seen = this.fullAt;
 			if (least - seen <= 0 || FULL_AT.compareAndSet(this, seen, least)) {
@@ -177,7 +199,7 @@ final class Bucket {
 	boolean answered(long sent, long now) {
 		long from = this.refillsFrom;
 		long early = from - now;
-		if (early <= 0 || sent - (from - this.margin) < 0) {
+		if (early <= 0 || isPaused(now) || sent - (from - this.margin) < 0) {
 			return false;
 		}
 		if (!REFILLS_FROM.compareAndSet(this, from, now)) {
@@ -193,10 +215,11 @@ final class Bucket {
 	/**
 	 * What is there.
 	 * @param now the clock
-	 * @return units, never negative
+	 * @return units, never negative nor more than it holds
 	 */
 	double level(long now) {
-		return Math.max(0, balance(this.shape, this.fullAt, now));
+		Shape shape = this.shape;
+		return isPaused(now) ? 0 : Math.min(shape.units, Math.max(0, balance(shape, this.fullAt, now)));
 	}
 
 	/** The rate, in units a second. */
@@ -258,11 +281,15 @@ final class Bucket {
 
 	/**
 	 * Begins again with at most nothing: the provider's bucket has just been seen empty.
-	 * The refill clock stands still for the network margin, as after a burst.
+	 * The refill clock stands still for the network margin, as after a burst. A pause
+	 * goes on as it is.
 	 * @param extra what is added to what is there before the limit is applied
 	 * @param now the clock
 	 */
 	void restart(double extra, long now) {
+		if (isPaused(now)) {
+			return;
+		}
 		Shape shape = this.shape;
 		long clock = now + this.margin;
 		while (true) {
@@ -283,6 +310,7 @@ final class Bucket {
 	 */
 	void restartAt(long until, double units) {
 		Shape shape = this.shape;
+		this.pausedUntil = until;
 		REFILLS_FROM.setOpaque(this, until);
 		this.fullAt = fullAt(shape, until, Math.min(units, shape.units));
 	}

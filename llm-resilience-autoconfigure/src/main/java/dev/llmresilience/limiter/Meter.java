@@ -105,6 +105,9 @@ final class Meter {
 			permit.charge(this.index, 0);
 			return true;
 		}
+		if (!waited && isTooLarge(permit)) {
+			return false;
+		}
 		double cost = cost(permit);
 		if (!bucket.take(cost, reserve(), waited && this.holding, now)) {
 			return false;
@@ -116,15 +119,14 @@ final class Meter {
 	/**
 	 * Puts back what a call has taken with which no request was sent.
 	 * @param permit the call
-	 * @param pausedUntil the moment before which no call may leave
 	 * @param now the clock
 	 */
-	void putBack(Permit permit, long pausedUntil, long now) {
+	void putBack(Permit permit, long now) {
 		Bucket bucket = this.pace.bucket();
 		double charged = permit.charged(this.index);
 		permit.charge(this.index, 0);
 		if (bucket != null && charged > 0) {
-			bucket.settle(charged, pausedUntil, now);
+			bucket.settle(charged, now);
 		}
 	}
 
@@ -154,10 +156,9 @@ final class Meter {
 	 * Corrects what a call was charged by what it has used.
 	 * @param permit the call
 	 * @param usage its usage
-	 * @param pausedUntil the moment before which no call may leave
 	 * @param now the clock
 	 */
-	void settle(Permit permit, TokenUsage usage, long pausedUntil, long now) {
+	void settle(Permit permit, TokenUsage usage, long now) {
 		double used = switch (this.dimension) {
 			case REQUESTS -> 1;
 			case TOKENS -> usage.total();
@@ -168,17 +169,17 @@ final class Meter {
 			return;
 		}
 		this.scale.settle(permit.tokens, used);
-		correct(permit, used, pausedUntil, now);
+		correct(permit, used, now);
 	}
 
 	/** A call turned out to use so much, for certain. */
-	private void correct(Permit permit, double used, long pausedUntil, long now) {
+	private void correct(Permit permit, double used, long now) {
 		Bucket bucket = this.pace.bucket();
 		if (bucket == null || permit.number(this.index) == 0) {
 			return;
 		}
 		double difference = used - permit.charged(this.index);
-		bucket.settle(-difference, pausedUntil, now);
+		bucket.settle(-difference, now);
 		this.pace.settle(permit.number(this.index), difference, typical());
 	}
 
@@ -186,13 +187,13 @@ final class Meter {
 	 * A call was rejected, or failed before it used anything, and not because of this
 	 * limit.
 	 */
-	void unused(Permit permit, long pausedUntil, long now) {
+	void unused(Permit permit, long now) {
 		Bucket bucket = this.pace.bucket();
 		double charged = permit.charged(this.index);
 		if (bucket == null || charged == 0) {
 			return;
 		}
-		bucket.settle(charged, pausedUntil, now);
+		bucket.settle(charged, now);
 		this.pace.settle(permit.number(this.index), -charged, typical());
 	}
 
@@ -285,7 +286,7 @@ final class Meter {
 	void pause(long until) {
 		Bucket bucket = this.pace.bucket();
 		if (bucket != null) {
-			bucket.pause(until);
+			bucket.pause(until, typical());
 		}
 	}
 
@@ -293,12 +294,13 @@ final class Meter {
 	 * Follows what a response said about this limit.
 	 * @param snapshot what it said
 	 * @param sent when its request was sent
-	 * @param pausedUntil the moment before which no call may leave
 	 * @param now the clock
 	 */
-	void announce(RateLimitSnapshot snapshot, long sent, long pausedUntil, long now) {
+	void announce(RateLimitSnapshot snapshot, long sent, long now) {
 		count(now);
-		boolean provesLeast = pausedUntil - now <= 0 && sent - this.countingSince >= UNCOUNTED;
+		Bucket bucket = this.pace.bucket();
+		boolean paused = bucket != null && bucket.isPaused(now);
+		boolean provesLeast = !paused && sent - this.countingSince >= UNCOUNTED;
 		// The call that was answered is in flight no more.
 		double others = Math.max(0, (double) this.inFlight.get() - typical());
 		this.pace.announce(snapshot, sent, provesLeast ? others : Double.POSITIVE_INFINITY, now);

@@ -27,9 +27,6 @@ final class Meters {
 
 	private final Places places;
 
-	/** Up to this moment nothing is put back that could let a call out. */
-	private volatile long pausedUntil;
-
 	/**
 	 * Creates meters with full buckets, or as full as the settings say.
 	 * @param settings the limiter's settings
@@ -41,7 +38,6 @@ final class Meters {
 		boolean off = settings.mode() == LimiterMode.OFF;
 		Limit calls = off ? null : Limit.ofRequests(settings);
 		this.settings = settings;
-		this.pausedUntil = now;
 		this.requests = new Meter(Dimension.REQUESTS, 0, calls, settings, now);
 		this.all = off ? new Meter[0]
 				: new Meter[] { this.requests, meter(Dimension.TOKENS, 1, tokens.perMinute(), now),
@@ -78,29 +74,21 @@ final class Meters {
 		return this.places;
 	}
 
-	/**
-	 * Lets a pause last at least until a moment.
-	 * @param until the moment
-	 * @return when it ends
-	 */
-	long pause(long until) {
-		if (until - this.pausedUntil > 0) {
-			this.pausedUntil = until;
-		}
-		return this.pausedUntil;
-	}
-
 	boolean areOff() {
 		return this.all.length == 0;
 	}
 
 	boolean pace() {
 		for (Meter meter : this.all) {
-			if (meter.learns() || meter.isActive()) {
+			if (paces(meter)) {
 				return true;
 			}
 		}
 		return false;
+	}
+
+	private static boolean paces(Meter meter) {
+		return meter.learns() || meter.isActive();
 	}
 
 	boolean countTokens() {
@@ -113,6 +101,17 @@ final class Meters {
 	}
 
 	/**
+	 * Estimates the tokens of a call for which nobody did.
+	 * @param permit the call
+	 */
+	void estimate(Permit permit) {
+		if (permit.tokens == 0 && countTokens()) {
+			Long tokens = this.settings.tokens().defaultTokens();
+			permit.tokens = (tokens != null) ? tokens : of(Dimension.TOKENS).typical();
+		}
+	}
+
+	/**
 	 * Takes what a call needs, or nothing.
 	 * @param permit the call
 	 * @param waited whether it has waited for its turn
@@ -120,10 +119,7 @@ final class Meters {
 	 * @return whether it may leave
 	 */
 	boolean take(Permit permit, boolean waited, long now) {
-		if (permit.tokens == 0 && countTokens()) {
-			Long tokens = this.settings.tokens().defaultTokens();
-			permit.tokens = (tokens != null) ? tokens : of(Dimension.TOKENS).typical();
-		}
+		estimate(permit);
 		for (int i = 0; i < this.all.length; i++) {
 			if (!this.all[i].take(permit, waited, now)) {
 				putBack(permit, i, now);
@@ -141,7 +137,7 @@ final class Meters {
 
 	private void putBack(Permit permit, int meters, long now) {
 		for (int i = 0; i < meters; i++) {
-			this.all[i].putBack(permit, this.pausedUntil, now);
+			this.all[i].putBack(permit, now);
 		}
 	}
 
@@ -183,7 +179,7 @@ final class Meters {
 
 	void settle(Permit permit, TokenUsage usage, long now) {
 		for (Meter meter : this.all) {
-			meter.settle(permit, usage, this.pausedUntil, now);
+			meter.settle(permit, usage, now);
 		}
 	}
 
@@ -196,7 +192,7 @@ final class Meters {
 	void unused(Permit permit, Meter scarce, long now) {
 		for (Meter meter : this.all) {
 			if (meter != scarce) {
-				meter.unused(permit, this.pausedUntil, now);
+				meter.unused(permit, now);
 			}
 		}
 	}
@@ -272,12 +268,11 @@ final class Meters {
 		for (Meter meter : this.all) {
 			meter.startOver(now);
 		}
-		this.pausedUntil = now;
 	}
 
 	/**
 	 * Guesses what a call was rejected for: what its response says is used up, or else
-	 * what there was least of.
+	 * what there was least of, among what paces or could learn to.
 	 * @param limits what the response said
 	 * @param now the clock
 	 * @return the meter
@@ -287,14 +282,15 @@ final class Meters {
 		double least = scarcest.fullness(now);
 		for (Meter meter : this.all) {
 			double fullness = meter.fullness(now);
-			if (meter.isActive() && fullness < least) {
+			if (meter.isActive() && (fullness < least || !paces(scarcest))) {
 				scarcest = meter;
 				least = fullness;
 			}
 		}
 		for (RateLimitSnapshot snapshot : limits) {
-			if (snapshot.remaining() < 1) {
-				scarcest = of(snapshot.dimension());
+			Meter named = of(snapshot.dimension());
+			if (snapshot.remaining() < 1 && paces(named)) {
+				scarcest = named;
 			}
 		}
 		return scarcest;
@@ -302,7 +298,7 @@ final class Meters {
 
 	void follow(long sent, List<RateLimitSnapshot> limits, long now) {
 		for (RateLimitSnapshot snapshot : limits) {
-			of(snapshot.dimension()).announce(snapshot, sent, this.pausedUntil, now);
+			of(snapshot.dimension()).announce(snapshot, sent, now);
 		}
 	}
 

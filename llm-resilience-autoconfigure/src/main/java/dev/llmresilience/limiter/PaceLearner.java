@@ -168,7 +168,7 @@ final class PaceLearner {
 	 */
 	void relax(long now) {
 		this.episode = null;
-		if (!isTransparent() && (now - this.lastRejection) / SECOND > QUIET) {
+		if (!isTransparent() && now - this.pause >= 0 && (now - this.lastRejection) / SECOND > QUIET) {
 			this.band = Band.NONE;
 			if (this.pace != this.ceiling) {
 				setPace(this.ceiling);

@@ -95,6 +95,10 @@ public final class Permit {
 		return this.place || this.nested;
 	}
 
+	boolean isNested() {
+		return this.nested;
+	}
+
 	double charged(int dimension) {
 		return (dimension == 0) ? this.calls : this.charged[dimension];
 	}

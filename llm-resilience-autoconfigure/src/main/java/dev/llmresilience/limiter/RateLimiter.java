@@ -44,8 +44,7 @@ public final class RateLimiter {
 	public RateLimiter(LimiterSettings settings, TimeSource time) {
 		this.settings = settings;
 		this.time = time;
-		long now = time.nanoTime();
-		this.meters = new Meters(settings, now);
+		this.meters = new Meters(settings, time.nanoTime());
 		this.turns = new Turns(this.meters, settings, time);
 	}
 
@@ -137,7 +136,7 @@ public final class RateLimiter {
 	 * @return whether the call may leave
 	 */
 	public boolean tryAcquire(Permit permit, long now) {
-		return this.turns.waiting() == 0 && !this.turns.isClosed() && this.meters.take(permit, false, now);
+		return this.turns.mayTry(permit) && this.meters.take(permit, false, now);
 	}
 
 	/**
@@ -259,14 +258,11 @@ public final class RateLimiter {
 			if (scarce.learns()) {
 				this.turns.away(permit);
 				Reaction reaction = scarce.rejected(permit, hintNanos, silence, now);
-				if (!reaction.explained()) {
-					this.meters.pause(reaction.freeAt());
-				}
 				wait = Math.max(0, reaction.freeAt() - now);
 			}
 			else {
 				wait = (hintNanos >= 0) ? hintNanos : silence;
-				scarce.pause(this.meters.pause(now + wait));
+				scarce.pause(now + wait);
 			}
 			this.meters.unused(permit, scarce, now);
 			this.meters.follow(permit.sent, limits, now);

@@ -73,6 +73,16 @@ final class Turns {
 	}
 
 	/**
+	 * Whether a call may take what it needs without a turn: nobody waits, or whoever
+	 * waits for a place in flight may be waiting for this very call to end.
+	 * @param permit the call
+	 * @return whether it may
+	 */
+	boolean mayTry(Permit permit) {
+		return !this.closed && (this.line.length() == 0 || permit.isNested());
+	}
+
+	/**
 	 * Lets a call wait for its turn.
 	 * @param permit the call
 	 * @param now the clock
@@ -88,10 +98,11 @@ final class Turns {
 				return new Ticket(State.REFUSED_CLOSED, permit, retry, 0, 0, listener);
 			}
 			adjust(now);
+			this.meters.estimate(permit);
 			if (this.meters.isTooLarge(permit)) {
 				return new Ticket(State.REFUSED_TOO_LARGE, permit, retry, 0, 0, listener);
 			}
-			if (this.line.length() == 0 && this.meters.take(permit, false, now)) {
+			if (mayTry(permit) && this.meters.take(permit, false, now)) {
 				return new Ticket(State.GRANTED, permit, retry, 0, 0, listener);
 			}
 			long needed = this.meters.freeAt(permit, this.line.ahead(permit, retry), now) - now;
@@ -200,7 +211,7 @@ final class Turns {
 		}
 		long at = this.meters.freeAt(next.permit(), Ahead.NOBODY, now);
 		this.meters.hold(next.permit(), at, now);
-		if (at - now > 0 || !this.meters.places().areFull()) {
+		if (at - now > 0 || next.permit().hasPlace() || !this.meters.places().areFull()) {
 			this.alarm.set(roundAfter(at), now);
 		}
 		else {

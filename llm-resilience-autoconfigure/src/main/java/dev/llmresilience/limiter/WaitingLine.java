@@ -33,8 +33,16 @@ final class WaitingLine {
 	private final Map<Priority, Lane> byPriority = Map.of(Priority.HIGH, new Lane(16), Priority.NORMAL, new Lane(4),
 			Priority.LOW, new Lane(1));
 
+	/**
+	 * Calls whose caller holds the place in flight that others may be waiting for: always
+	 * next.
+	 */
+	private final Lane nested = new Lane(1_000_000);
+
 	/** The most urgent first, so that it wins a tie. */
-	private final List<Lane> lanes = Stream.of(Priority.values()).map(this::lane).toList();
+	private final List<Lane> lanes = Stream
+		.concat(Stream.of(this.nested), Stream.of(Priority.values()).map(this.byPriority::get))
+		.toList();
 
 	private volatile int length;
 
@@ -52,7 +60,7 @@ final class WaitingLine {
 	 * @return what is before it
 	 */
 	Ahead ahead(Permit permit, boolean retry) {
-		Lane own = lane(permit.priority);
+		Lane own = lane(permit);
 		double calls = retry ? own.waitingRetries : own.waiting();
 		double tokens = own.share(calls);
 		double turns = calls + 1;
@@ -67,7 +75,7 @@ final class WaitingLine {
 	}
 
 	void add(Ticket ticket) {
-		Lane lane = lane(ticket.permit().priority);
+		Lane lane = lane(ticket.permit());
 		if (lane.waiting() == 0) {
 			lane.pass = Math.max(lane.pass, this.round);
 		}
@@ -107,7 +115,7 @@ final class WaitingLine {
 	 * @param ticket its ticket
 	 */
 	void grant(Ticket ticket) {
-		Lane lane = lane(ticket.permit().priority);
+		Lane lane = lane(ticket.permit());
 		this.round = lane.pass;
 		lane.pass += 1.0 / lane.weight;
 		lane.poll();
@@ -142,7 +150,7 @@ final class WaitingLine {
 	}
 
 	private void count(Ticket ticket, int change) {
-		Lane lane = lane(ticket.permit().priority);
+		Lane lane = lane(ticket.permit());
 		if (ticket.isRetry()) {
 			lane.waitingRetries += change;
 		}
@@ -157,8 +165,8 @@ final class WaitingLine {
 		this.length = waiting;
 	}
 
-	private Lane lane(Priority priority) {
-		return Objects.requireNonNull(this.byPriority.get(priority));
+	private Lane lane(Permit permit) {
+		return permit.isNested() ? this.nested : Objects.requireNonNull(this.byPriority.get(permit.priority));
 	}
 
 	private @Nullable Lane next() {

@@ -265,6 +265,12 @@ final class World {
 			this.could = capacity;
 		}
 
+		/** Others have used the rest. */
+		void left(double level) {
+			refill();
+			this.level = level;
+		}
+
 		void change(double rate) {
 			refill();
 			this.rate = rate;

@@ -158,7 +158,7 @@ final class PaceLearner {
 		}
 		double seconds = (now - from) / SECOND;
 		// However long nobody looked, between two grants it doubles once at most.
-		setPace(this.pace * Math.pow(2, Math.min(1, seconds / this.doubling)));
+		setPace(this.pace * StrictMath.pow(2, Math.min(1, seconds / this.doubling)));
 	}
 
 	/**

@@ -84,7 +84,8 @@ final class Bucket {
 			if (isPaused(now)) {
 				return false;
 			}
-			long clock = refillClock(now);
+			long from = this.refillsFrom;
+			long clock = (from - now > 0) ? from : now;
 			long base = seen;
 			long late = clock - seen;
 			if (late >= 0 && !(waited && late <= shape.credit)) {

@@ -68,6 +68,11 @@ final class Meter {
 		return this.dimension;
 	}
 
+	/** Whether a call has anything to do with it at present. */
+	boolean isWorking() {
+		return this.counting || isActive();
+	}
+
 	boolean isActive() {
 		return this.pace.bucket() != null;
 	}
@@ -102,8 +107,15 @@ final class Meter {
 	boolean take(Permit permit, boolean waited, long now) {
 		Bucket bucket = this.pace.bucket();
 		if (bucket == null) {
-			permit.charge(this.index, 0);
 			return true;
+		}
+		TokenScale scale = this.scale;
+		if (scale == null) {
+			boolean taken = bucket.take(1, 0, waited && this.holding, now);
+			if (taken) {
+				permit.charge(this.index, 1);
+			}
+			return taken;
 		}
 		if (!waited && isTooLarge(permit)) {
 			return false;
@@ -131,13 +143,11 @@ final class Meter {
 	}
 
 	void onSend(Permit permit, long now) {
-		long number = 0;
 		if (this.counting) {
 			long cost = Math.round((this.scale != null) ? permit.charged(this.index) : 1);
-			number = this.calls.send(cost, now);
+			permit.number(this.index, this.calls.send(cost, now));
 			this.inFlight.addAndGet(cost);
 		}
-		permit.number(this.index, number);
 	}
 
 	/** The request of a call has ended. */

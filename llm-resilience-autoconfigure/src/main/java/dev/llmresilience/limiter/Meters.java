@@ -1,6 +1,7 @@
 package dev.llmresilience.limiter;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 import dev.llmresilience.RateLimitSnapshot;
 import dev.llmresilience.RateLimitSnapshot.Dimension;
@@ -27,6 +28,11 @@ final class Meters {
 
 	private final Places places;
 
+	/** Those that a call has anything to do with at present, mostly one. */
+	private volatile Meter[] working = {};
+
+	private volatile boolean tokensCount;
+
 	/**
 	 * Creates meters with full buckets, or as full as the settings say.
 	 * @param settings the limiter's settings
@@ -50,6 +56,28 @@ final class Meters {
 			for (Meter meter : this.all) {
 				meter.startAt(part, now);
 			}
+		}
+		refresh();
+	}
+
+	/** Finds those that are working, after something has changed. */
+	private void refresh() {
+		Meter[] before = this.working;
+		int count = 0;
+		boolean same = true;
+		boolean tokens = false;
+		for (Meter meter : this.all) {
+			if (meter.isWorking()) {
+				same &= count < before.length && before[count] == meter;
+				count++;
+			}
+			tokens |= meter != this.requests && meter.isActive();
+		}
+		if (!same || count != before.length) {
+			this.working = Stream.of(this.all).filter(Meter::isWorking).toArray(Meter[]::new);
+		}
+		if (tokens != this.tokensCount) {
+			this.tokensCount = tokens;
 		}
 	}
 
@@ -92,12 +120,7 @@ final class Meters {
 	}
 
 	boolean countTokens() {
-		for (int i = 1; i < this.all.length; i++) {
-			if (this.all[i].isActive()) {
-				return true;
-			}
-		}
-		return false;
+		return this.tokensCount;
 	}
 
 	/**
@@ -119,25 +142,27 @@ final class Meters {
 	 * @return whether it may leave
 	 */
 	boolean take(Permit permit, boolean waited, long now) {
+		Meter[] working = this.working;
+		permit.begin();
 		estimate(permit);
-		for (int i = 0; i < this.all.length; i++) {
-			if (!this.all[i].take(permit, waited, now)) {
-				putBack(permit, i, now);
+		for (int i = 0; i < working.length; i++) {
+			if (!working[i].take(permit, waited, now)) {
+				putBack(permit, working, i, now);
 				return false;
 			}
 		}
 		// Last, so that a place is only ever held by a call that leaves, whose end wakes
 		// those who wait for it.
 		if (!this.places.take(permit)) {
-			putBack(permit, this.all.length, now);
+			putBack(permit, working, working.length, now);
 			return false;
 		}
 		return true;
 	}
 
-	private void putBack(Permit permit, int meters, long now) {
-		for (int i = 0; i < meters; i++) {
-			this.all[i].putBack(permit, now);
+	private static void putBack(Permit permit, Meter[] meters, int count, long now) {
+		for (int i = 0; i < count; i++) {
+			meters[i].putBack(permit, now);
 		}
 	}
 
@@ -147,12 +172,13 @@ final class Meters {
 	 * @param now the clock
 	 */
 	void putBack(Permit permit, long now) {
-		putBack(permit, this.all.length, now);
+		Meter[] working = this.working;
+		putBack(permit, working, working.length, now);
 		this.places.giveBack(permit);
 	}
 
 	void onSend(Permit permit, long now) {
-		for (Meter meter : this.all) {
+		for (Meter meter : this.working) {
 			meter.onSend(permit, now);
 		}
 	}
@@ -163,7 +189,7 @@ final class Meters {
 	 * @return whether it had a place that is free now
 	 */
 	boolean onEnd(Permit permit) {
-		for (Meter meter : this.all) {
+		for (Meter meter : this.working) {
 			meter.onEnd(permit);
 		}
 		return this.places.giveBack(permit);
@@ -171,7 +197,7 @@ final class Meters {
 
 	boolean answered(long sent, long now) {
 		boolean sooner = false;
-		for (Meter meter : this.all) {
+		for (Meter meter : this.working) {
 			sooner |= meter.answered(sent, now);
 		}
 		return sooner;
@@ -262,12 +288,24 @@ final class Meters {
 		for (Meter meter : this.all) {
 			meter.adjust(idle, now);
 		}
+		refresh();
+	}
+
+	/**
+	 * Sets the configured limit on calls anew.
+	 * @param limit the limit
+	 * @param now the clock
+	 */
+	void configure(Limit limit, long now) {
+		this.requests.configure(limit, now);
+		refresh();
 	}
 
 	void startOver(long now) {
 		for (Meter meter : this.all) {
 			meter.startOver(now);
 		}
+		refresh();
 	}
 
 	/**
@@ -296,10 +334,17 @@ final class Meters {
 		return scarcest;
 	}
 
+	/**
+	 * Follows what a response said, and what may have been learnt just before.
+	 * @param sent when its request was sent
+	 * @param limits what it said
+	 * @param now the clock
+	 */
 	void follow(long sent, List<RateLimitSnapshot> limits, long now) {
 		for (RateLimitSnapshot snapshot : limits) {
 			of(snapshot.dimension()).announce(snapshot, sent, now);
 		}
+		refresh();
 	}
 
 }

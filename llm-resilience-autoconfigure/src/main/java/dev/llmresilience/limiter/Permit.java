@@ -1,5 +1,7 @@
 package dev.llmresilience.limiter;
 
+import java.util.Arrays;
+
 import dev.llmresilience.Priority;
 
 /**
@@ -44,8 +46,8 @@ public final class Permit {
 	/** Whether the call is expected back after a rejection. */
 	boolean away;
 
-	/** What was charged of the limit on calls. */
-	private double calls;
+	/** Whether the limit on calls was charged. */
+	private boolean slot;
 
 	/** By dimension of tokens: what was charged, and the number of the attempt. */
 	private double[] charged = NOTHING;
@@ -99,8 +101,20 @@ public final class Permit {
 		return this.nested;
 	}
 
+	/** An attempt begins that has taken nothing yet. */
+	void begin() {
+		this.slot = false;
+		this.number = 0;
+		if (this.charged != NOTHING) {
+			Arrays.fill(this.charged, 0);
+		}
+		if (this.numbers != NOTHING) {
+			Arrays.fill(this.numbers, 0);
+		}
+	}
+
 	double charged(int dimension) {
-		return (dimension == 0) ? this.calls : this.charged[dimension];
+		return (dimension == 0) ? (this.slot ? 1 : 0) : this.charged[dimension];
 	}
 
 	double number(int dimension) {
@@ -109,7 +123,7 @@ public final class Permit {
 
 	void charge(int dimension, double units) {
 		if (dimension == 0) {
-			this.calls = units;
+			this.slot = units > 0;
 		}
 		else if (units != this.charged[dimension]) {
 			this.charged = own(this.charged);

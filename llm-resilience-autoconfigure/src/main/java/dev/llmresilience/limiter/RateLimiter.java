@@ -106,7 +106,7 @@ public final class RateLimiter {
 		}
 		this.turns.lock().lock();
 		try {
-			this.meters.requests().configure(limit, this.time.nanoTime());
+			this.meters.configure(limit, this.time.nanoTime());
 		}
 		finally {
 			this.turns.lock().unlock();

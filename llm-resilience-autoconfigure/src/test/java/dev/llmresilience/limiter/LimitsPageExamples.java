@@ -3,6 +3,7 @@ package dev.llmresilience.limiter;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
+import dev.llmresilience.LlmCall;
 import dev.llmresilience.LlmResilience;
 import dev.llmresilience.LlmRetry;
 import dev.llmresilience.Priority;
@@ -22,16 +23,29 @@ class LimitsPageExamples {
 
 	private final Model model;
 
+	private final Client client;
+
 	private final LlmResilience resilience;
 
-	LimitsPageExamples(Model model, LlmResilience resilience) {
+	LimitsPageExamples(Model model, Client client, LlmResilience resilience) {
 		this.model = model;
+		this.client = client;
 		this.resilience = resilience;
 	}
 
 	@LlmRetry(value = "anthropic", tokens = "#text.length() / 4 + 500")
 	ChatResponse summarise(String text) {
 		return this.model.call(new Prompt(text));
+	}
+
+	@LlmRetry(value = "anthropic", tokens = "#text.length() / 4 + 500")
+	String translate(String text) {
+		Answer answer = this.client.translate(text);
+		LlmCall call = LlmCall.current();
+		if (call != null) {
+			call.usedTokens(new TokenUsage(answer.promptTokens(), answer.answerTokens()));
+		}
+		return answer.text();
 	}
 
 	@LlmRetry(value = "anthropic", key = "#tenant")
@@ -57,6 +71,13 @@ class LimitsPageExamples {
 
 	void slower() {
 		this.resilience.setRequestsPerMinute("anthropic", 300);
+	}
+
+	/** Stands for a client of one's own. */
+	interface Client {
+
+		Answer translate(String text);
+
 	}
 
 	/** Stands for any client. */

@@ -67,9 +67,18 @@ final class AnnouncedRate {
 
 	/**
 	 * The rate of this process, in units a second.
-	 * @return the middle of the bounds, or the lower one where they are rough
+	 * @param configured the configured limit, which holds as long as nothing that was
+	 * said speaks against it, or {@code null} for none
+	 * @return that rate, or else the middle of the bounds, or the lower one where they
+	 * are rough
 	 */
-	double perSecond() {
+	double perSecond(@Nullable Limit configured) {
+		if (configured != null) {
+			double expected = configured.perSecond() / this.share;
+			if (this.band.low() <= expected && expected <= this.band.high()) {
+				return configured.perSecond();
+			}
+		}
 		return this.share * ((this.band.high() < ROUGH * this.band.low()) ? this.band.middle() : this.band.low());
 	}
 

@@ -169,7 +169,7 @@ final class Pace {
 		if (!this.announced.update(snapshot, sent)) {
 			return;
 		}
-		double rate = this.announced.perSecond();
+		double rate = this.announced.perSecond(this.configured);
 		double remaining = snapshot.remaining() * this.share;
 		double capacity = snapshot.limit() * this.share;
 		boolean first = this.bucket == null;

@@ -59,6 +59,19 @@ class AdaptiveLimiterTests {
 	}
 
 	@Test
+	void aConfiguredRateHoldsWhereHeadersAreTooRoughToContradictIt() {
+		Figures figures = run("herd, configured, headers to 2 s", List.of("last s", "requests", "lost"), (seed) -> {
+			World world = new World(seed, 20, 10).headers(2);
+			world.feed(world.limiter(LimiterSettings.DEFAULTS.withRate(600.0, 20)), 100, AT_ONCE);
+			world.run(60);
+			return new double[] { world.lastAnswer(), world.sends.size(), world.lost() };
+		});
+		assertThat(figures.worst(2)).isZero();
+		assertThat(figures.worst(0)).isLessThanOrEqualTo(8.4);
+		assertThat(figures.median(1)).isEqualTo(100);
+	}
+
+	@Test
 	void aProviderThatFallsFrom10To4ASecond() {
 		Figures figures = run("falls from 10 to 4/s", List.of("rejected %", "unused %", "lost"), (seed) -> {
 			World world = new World(seed, 10, 10);

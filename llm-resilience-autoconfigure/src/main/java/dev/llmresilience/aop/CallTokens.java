@@ -81,13 +81,14 @@ final class CallTokens {
 			return number.longValue();
 		}
 		if (value != null) {
-			warn((value instanceof Number) ? "gave a number below zero" : "gave a " + value.getClass().getName());
+			warn((value instanceof Number) ? "gave a number that is below zero or not finite"
+					: "gave a " + value.getClass().getName());
 		}
 		return 0;
 	}
 
 	private static boolean isEstimate(Number number) {
-		return number.doubleValue() >= 0;
+		return number.doubleValue() >= 0 && Double.isFinite(number.doubleValue());
 	}
 
 	private void warn(String what) {

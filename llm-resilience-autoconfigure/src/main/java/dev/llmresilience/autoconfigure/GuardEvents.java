@@ -65,7 +65,7 @@ final class GuardEvents implements GuardListener {
 		try {
 			this.publisher.publishEvent(event);
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			logger.error("A listener failed on " + event, ex);
 		}
 	}

@@ -163,7 +163,13 @@ final class Call extends LlmCall {
 	 */
 	void succeeded(@Nullable Object result) {
 		end();
-		this.guards.succeeded(this.attemptStart, this.guards.countsTokens() ? usage(result) : null);
+		try {
+			this.guards.succeeded(this.attemptStart, this.guards.countsTokens() ? usage(result) : null);
+		}
+		catch (RuntimeException | Error ex) {
+			this.guards.abandon();
+			throw ex;
+		}
 	}
 
 	private @Nullable TokenUsage usage(@Nullable Object result) {

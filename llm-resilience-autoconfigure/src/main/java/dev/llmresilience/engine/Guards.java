@@ -196,12 +196,13 @@ final class Guards {
 	 * for, or as it was
 	 */
 	LlmFailure paced(LlmFailure failure) {
-		this.underWay = false;
 		if (!paces(failure)) {
 			this.provider.limiter().onLimits(this.permit.sent(), failure.limits());
+			this.underWay = false;
 			this.provider.limiter().onFailure(this.permit, mayHaveCounted(failure));
 			return failure;
 		}
+		this.underWay = false;
 		Duration hint = failure.hint();
 		long wait = this.provider.limiter()
 			.onRejected(this.permit, (hint != null) ? cappedHint(failure) : -1, failure.limits());
@@ -232,7 +233,7 @@ final class Guards {
 			switch (effect) {
 				case SUCCESS -> this.breaker.success();
 				case FAILURE -> this.breaker.failure(failure.kind(), failure.status(), cappedHint(failure));
-				case NEUTRAL -> this.breaker.neutral();
+				case NEUTRAL -> neutral(this.breaker);
 			}
 			this.breaker = null;
 		}
@@ -301,21 +302,46 @@ final class Guards {
 			this.provider.limiter().onFailure(this.permit, true);
 		}
 		if (this.breaker != null) {
-			this.breaker.neutral();
+			neutral(this.breaker);
 			this.breaker = null;
 		}
 		if (this.accountQuota != null) {
-			this.accountQuota.neutral();
+			neutral(this.accountQuota);
 			this.accountQuota = null;
 		}
 		if (this.quota != null) {
-			this.quota.neutral();
+			neutral(this.quota);
 			this.quota = null;
 		}
 		if (this.token) {
 			this.token = false;
 			release();
 		}
+	}
+
+	private void neutral(CircuitBreaker.Permit permit) {
+		if (!isOuter(permit)) {
+			permit.neutral();
+		}
+	}
+
+	private void neutral(QuotaLatch.Permit permit) {
+		if (!isOuter(permit)) {
+			permit.neutral();
+		}
+	}
+
+	/**
+	 * Whether a trial or probe is that of the call around, which is still under way, so
+	 * that only the outcome of this call may end it, and not that it had none.
+	 */
+	private boolean isOuter(Object permit) {
+		for (Guards around = this.outer; around != null; around = around.outer) {
+			if (around.breaker == permit || around.quota == permit || around.accountQuota == permit) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	private void release() {

@@ -1,7 +1,7 @@
 package dev.llmresilience.engine;
 
-import java.util.HashSet;
-import java.util.Set;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -17,12 +17,16 @@ final class KeyChange {
 	/** How long a key is in use before another one can be its successor. */
 	private static final long SETTLED_NANOS = 10_000_000_000L;
 
+	/** How late the answer to a request with the former key may be. */
+	private static final long LATE_NANOS = 600_000_000_000L;
+
 	/** An entry that has used more is taken to use them in turn. */
 	private static final int MOST = 16;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	private final Set<Integer> former = new HashSet<>();
+	/** The keys before, and when each was succeeded. */
+	private final Map<Integer, Long> former = new HashMap<>();
 
 	private int current;
 
@@ -50,10 +54,15 @@ final class KeyChange {
 				this.last = now;
 				return false;
 			}
+			Long succeeded = this.former.get(hash);
+			if (succeeded != null && now - succeeded < LATE_NANOS) {
+				// The answer to a request from before the change.
+				return false;
+			}
 			boolean settled = this.known && this.last - this.since >= SETTLED_NANOS;
-			this.several = this.former.contains(hash) || this.former.size() >= MOST;
+			this.several = succeeded != null || this.former.size() >= MOST;
 			if (this.known) {
-				this.former.add(this.current);
+				this.former.put(this.current, now);
 			}
 			this.known = true;
 			this.current = hash;

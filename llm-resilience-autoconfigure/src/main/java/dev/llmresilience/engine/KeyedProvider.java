@@ -61,8 +61,9 @@ public final class KeyedProvider {
 		return false;
 	}
 
+	/** Whether it is in use, or gone for good. */
 	boolean isLeased() {
-		return this.leases.get() > 0;
+		return this.leases.get() != 0;
 	}
 
 	/**

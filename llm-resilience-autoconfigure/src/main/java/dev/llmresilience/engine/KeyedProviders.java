@@ -6,6 +6,8 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 import dev.llmresilience.breaker.QuotaLatch;
+import dev.llmresilience.limiter.LimiterSettings;
+import dev.llmresilience.limiter.RateLimiter;
 import dev.llmresilience.time.TimeSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -27,6 +29,9 @@ public final class KeyedProviders implements AutoCloseable {
 
 	private final ProviderSettings settings;
 
+	/** How each value's limiter paces. */
+	private final LimiterSettings limiter;
+
 	private final int maxKeys;
 
 	private final TimeSource time;
@@ -44,8 +49,10 @@ public final class KeyedProviders implements AutoCloseable {
 
 	private boolean warned;
 
-	KeyedProviders(ProviderSettings settings, int maxKeys, TimeSource time, GuardListener listener) {
+	KeyedProviders(ProviderSettings settings, LimiterSettings limiter, int maxKeys, TimeSource time,
+			GuardListener listener) {
 		this.settings = settings;
+		this.limiter = limiter;
 		this.maxKeys = maxKeys;
 		this.time = time;
 		this.listener = listener;
@@ -69,16 +76,16 @@ public final class KeyedProviders implements AutoCloseable {
 		this.lock.lock();
 		try {
 			KeyedProvider keyed = this.byKey.get(key);
-			if (keyed == null) {
-				if (this.byKey.size() >= this.maxKeys && !makeRoom()) {
-					warnOnce();
-					return null;
-				}
-				keyed = new KeyedProvider(provider(), this.time);
-				this.byKey.put(key, keyed);
+			if (keyed != null && keyed.lease()) {
+				return keyed;
 			}
-			// Nobody evicts it while the lock is held.
+			if (keyed == null && this.byKey.size() >= this.maxKeys && !makeRoom()) {
+				warnOnce();
+				return null;
+			}
+			keyed = new KeyedProvider(provider(), this.time);
 			keyed.lease();
+			this.byKey.put(key, keyed);
 			return keyed;
 		}
 		finally {
@@ -89,7 +96,8 @@ public final class KeyedProviders implements AutoCloseable {
 	private Provider provider() {
 		QuotaLatch account = new QuotaLatch(this.settings.account(), this.settings.quotaCoolDown(), this.time,
 				this.listener::onTransition);
-		Provider provider = new Provider(this.settings, account, this.time, this.listener);
+		Provider provider = new Provider(this.settings, new RateLimiter(this.limiter, this.time), account, this.time,
+				this.listener);
 		if (this.requestsPerMinute != null) {
 			provider.limiter().setRequestsPerMinute(this.requestsPerMinute);
 		}
@@ -107,12 +115,15 @@ public final class KeyedProviders implements AutoCloseable {
 		Map.Entry<Object, KeyedProvider> candidate = longestIdle(inTrouble);
 		while (candidate != null) {
 			if (candidate.getValue().evict()) {
-				this.byKey.remove(candidate.getKey());
 				// Whoever waits holds a lease, so nobody does.
 				candidate.getValue().provider().limiter().close();
-				return true;
+				if (this.byKey.remove(candidate.getKey()) != null) {
+					return true;
+				}
+				// A value whose hash has changed is not found any more, by its calls
+				// neither, and keeps its room.
 			}
-			// Leased at this very moment, so not idle any more.
+			// Or leased at this very moment, so not idle any more.
 			candidate = longestIdle(inTrouble);
 		}
 		return false;

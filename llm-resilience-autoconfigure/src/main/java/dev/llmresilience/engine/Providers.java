@@ -64,7 +64,7 @@ public final class Providers implements AutoCloseable {
 			RateLimiter limiter = limiters.computeIfAbsent(owner.name(),
 					(name) -> new RateLimiter(owner.limiter(), time));
 			providers.put(entry.name(), new Provider(entry, limiter, account, time, listener));
-			keyed.put(entry.name(), new KeyedProviders(entry, maxKeys, time, listener));
+			keyed.put(entry.name(), new KeyedProviders(entry, owner.limiter(), maxKeys, time, listener));
 		}
 		this.byName = Collections.unmodifiableMap(providers);
 		this.keyedByName = Map.copyOf(keyed);
@@ -141,8 +141,13 @@ public final class Providers implements AutoCloseable {
 	 * its range
 	 */
 	public void setRequestsPerMinute(String name, double requestsPerMinute) {
-		limiter(name).setRequestsPerMinute(requestsPerMinute);
-		keyed(name).setRequestsPerMinute(requestsPerMinute);
+		RateLimiter limiter = limiter(name);
+		limiter.setRequestsPerMinute(requestsPerMinute);
+		this.byName.forEach((other, provider) -> {
+			if (provider.limiter() == limiter) {
+				keyed(other).setRequestsPerMinute(requestsPerMinute);
+			}
+		});
 	}
 
 	/**

@@ -1,5 +1,7 @@
 package dev.llmresilience.limiter;
 
+import java.util.function.LongConsumer;
+
 import dev.llmresilience.time.TimeSource;
 import dev.llmresilience.time.TimeSource.Timer;
 import org.jspecify.annotations.Nullable;
@@ -12,18 +14,20 @@ final class Alarm {
 
 	private final TimeSource time;
 
-	private final Runnable task;
+	private final LongConsumer task;
 
 	private @Nullable Timer running;
 
 	private long at;
 
+	private long setting;
+
 	/**
 	 * Creates an alarm that is not set.
 	 * @param time the timers
-	 * @param task what happens when it goes off
+	 * @param task what happens when it goes off; it gets the number of the setting
 	 */
-	Alarm(TimeSource time, Runnable task) {
+	Alarm(TimeSource time, LongConsumer task) {
 		this.time = time;
 		this.task = task;
 	}
@@ -42,7 +46,8 @@ final class Alarm {
 			running.cancel();
 		}
 		this.at = at;
-		this.running = this.time.schedule(at - now, this.task);
+		long setting = ++this.setting;
+		this.running = this.time.schedule(at - now, () -> this.task.accept(setting));
 	}
 
 	void clear() {
@@ -53,9 +58,14 @@ final class Alarm {
 		}
 	}
 
-	/** It has gone off. */
-	void gone() {
-		this.running = null;
+	/**
+	 * It has gone off. One that went off while it was set anew has no say any more.
+	 * @param setting the number of the setting
+	 */
+	void gone(long setting) {
+		if (setting == this.setting) {
+			this.running = null;
+		}
 	}
 
 }

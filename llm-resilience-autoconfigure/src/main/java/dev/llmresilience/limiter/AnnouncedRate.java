@@ -30,6 +30,9 @@ final class AnnouncedRate {
 	/** When the request was sent whose response spoke last. */
 	private @Nullable Long heardOf;
 
+	/** The rate that what remains lasts for until it is reset. */
+	private double lastsFor;
+
 	/**
 	 * Creates a rate that nobody has announced yet.
 	 * @param share the part of it that is for this process
@@ -51,6 +54,7 @@ final class AnnouncedRate {
 		this.heardOf = sent;
 		double used = snapshot.limit() - snapshot.remaining();
 		double reset = snapshot.reset().toNanos() / SECOND;
+		this.lastsFor = snapshot.remaining() / Math.max(reset, 1e-9);
 		this.moved = false;
 		if (used > 1 && reset > 0) {
 			double low = (used - 1) / reset;
@@ -66,20 +70,26 @@ final class AnnouncedRate {
 	}
 
 	/**
-	 * The rate of this process, in units a second.
-	 * @param configured the configured limit, which holds as long as nothing that was
-	 * said speaks against it, or {@code null} for none
-	 * @return that rate, or else the middle of the bounds, or the lower one where they
-	 * are rough
+	 * The rate of this process, in units a second: the middle of the bounds, or the lower
+	 * one where they are rough.
+	 * <p>
+	 * A configured rate holds as long as nothing that was said speaks against it. A lower
+	 * one only does as far as what remains would not last until it is reset: it may be
+	 * that of a longer window, or of one that begins anew all at once.
+	 * @param configured the configured limit, or {@code null} for none
+	 * @return the rate
 	 */
 	double perSecond(@Nullable Limit configured) {
+		Band band = this.band;
+		double rate = (band.high() < ROUGH * band.low()) ? band.middle() : band.low();
 		if (configured != null) {
 			double expected = configured.perSecond() / this.share;
-			if (this.band.low() <= expected && expected <= this.band.high()) {
+			if (band.low() <= expected && expected <= Math.max(band.high(), this.lastsFor)) {
 				return configured.perSecond();
 			}
+			rate = Math.max(rate, Math.min(expected, this.lastsFor));
 		}
-		return this.share * ((this.band.high() < ROUGH * this.band.low()) ? this.band.middle() : this.band.low());
+		return this.share * rate;
 	}
 
 	/** Whether the last response does not fit what those before it said. */

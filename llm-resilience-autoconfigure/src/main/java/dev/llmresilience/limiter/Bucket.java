@@ -23,6 +23,9 @@ import java.lang.invoke.VarHandle;
  */
 final class Bucket {
 
+	/** Nanoseconds that can be added up without running over. */
+	private static final double LONGEST = Long.MAX_VALUE / 16.0;
+
 	private static final VarHandle FULL_AT;
 
 	private static final VarHandle REFILLS_FROM;
@@ -342,8 +345,8 @@ final class Bucket {
 			this.perSecond = perSecond;
 			this.units = units;
 			this.interval = 1e9 / perSecond;
-			this.one = (long) Math.ceil(this.interval);
-			this.capacity = (long) Math.min(Long.MAX_VALUE / 4.0, this.one * units);
+			this.one = (long) Math.min(LONGEST, Math.ceil(this.interval));
+			this.capacity = (long) Math.min(LONGEST, this.one * units);
 			this.credit = Math.max(0, 2 * this.one - 1 - this.capacity);
 		}
 
@@ -352,7 +355,7 @@ final class Bucket {
 		}
 
 		long nanos(double units) {
-			return (units == 1) ? this.one : (long) (units * this.interval);
+			return (units == 1) ? this.one : (long) Math.min(LONGEST, units * this.interval);
 		}
 
 	}

@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Meter {
 
+	/** An estimate may be so far below what a call uses. */
+	private static final double DOUBTFUL = 2;
+
 	/** Calls that were not counted have ended after so long, in nanoseconds. */
 	private static final long UNCOUNTED = 60_000_000_000L;
 
@@ -120,7 +123,7 @@ final class Meter {
 		if (!waited && isTooLarge(permit)) {
 			return false;
 		}
-		double cost = cost(permit);
+		double cost = Math.min(cost(permit), bucket.capacity());
 		if (!bucket.take(cost, reserve(), waited && this.holding, now)) {
 			return false;
 		}
@@ -217,9 +220,26 @@ final class Meter {
 		return (bucket != null) ? bucket.level(now) / bucket.capacity() : 1;
 	}
 
+	/** The most that there can be, infinite where every call passes. */
+	double capacity() {
+		Bucket bucket = this.pace.bucket();
+		return (bucket != null) ? bucket.capacity() : Double.POSITIVE_INFINITY;
+	}
+
 	double level(long now) {
 		Bucket bucket = this.pace.bucket();
 		return (bucket != null) ? bucket.level(now) : Double.POSITIVE_INFINITY;
+	}
+
+	/**
+	 * Whether there was not enough left for a call that was rejected.
+	 * @param snapshot what the response said about this limit
+	 * @param permit the call
+	 * @return the part of what the call needs that was left; from 1 on, it was enough
+	 */
+	double coverage(RateLimitSnapshot snapshot, Permit permit) {
+		double needed = Math.max(1, cost(permit));
+		return snapshot.remaining() / ((this.scale != null) ? DOUBTFUL * needed : needed);
 	}
 
 	/**
@@ -304,16 +324,25 @@ final class Meter {
 	 * Follows what a response said about this limit.
 	 * @param snapshot what it said
 	 * @param sent when its request was sent
+	 * @param rejected whether the request was rejected, so that no room is proven
 	 * @param now the clock
 	 */
-	void announce(RateLimitSnapshot snapshot, long sent, long now) {
+	void announce(RateLimitSnapshot snapshot, long sent, boolean rejected, long now) {
 		count(now);
 		Bucket bucket = this.pace.bucket();
 		boolean paused = bucket != null && bucket.isPaused(now);
-		boolean provesLeast = !paused && sent - this.countingSince >= UNCOUNTED;
+		boolean provesLeast = !rejected && !paused && sent - this.countingSince >= UNCOUNTED;
 		// The call that was answered is in flight no more.
 		double others = Math.max(0, (double) this.inFlight.get() - typical());
 		this.pace.announce(snapshot, sent, provesLeast ? others : Double.POSITIVE_INFINITY, now);
+	}
+
+	/**
+	 * A call was rejected although this limit, as announced, had room for it.
+	 * @param now the clock
+	 */
+	void doubt(long now) {
+		this.pace.doubt(now);
 	}
 
 	/**

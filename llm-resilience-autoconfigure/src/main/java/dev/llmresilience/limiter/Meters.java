@@ -124,13 +124,15 @@ final class Meters {
 	}
 
 	/**
-	 * Estimates the tokens of a call for which nobody did.
+	 * Guesses the tokens of a call for which nobody estimated them: no more than there
+	 * can ever be.
 	 * @param permit the call
 	 */
 	void estimate(Permit permit) {
 		if (permit.tokens == 0 && countTokens()) {
 			Long tokens = this.settings.tokens().defaultTokens();
-			permit.tokens = (tokens != null) ? tokens : of(Dimension.TOKENS).typical();
+			Meter meter = of(Dimension.TOKENS);
+			permit.tokens = Math.min((tokens != null) ? tokens : meter.typical(), meter.capacity());
 		}
 	}
 
@@ -144,7 +146,10 @@ final class Meters {
 	boolean take(Permit permit, boolean waited, long now) {
 		Meter[] working = this.working;
 		permit.begin();
-		estimate(permit);
+		if (!waited) {
+			// The line counts what those who wait were estimated to use.
+			estimate(permit);
+		}
 		for (int i = 0; i < working.length; i++) {
 			if (!working[i].take(permit, waited, now)) {
 				putBack(permit, working, i, now);
@@ -309,13 +314,14 @@ final class Meters {
 	}
 
 	/**
-	 * Guesses what a call was rejected for: what its response says is used up, or else
-	 * what there was least of, among what paces or could learn to.
+	 * Guesses what a call was rejected for: what its response says did not suffice, or
+	 * else what there was least of, among what paces or could learn to.
 	 * @param limits what the response said
+	 * @param permit the call
 	 * @param now the clock
 	 * @return the meter
 	 */
-	Meter scarcest(List<RateLimitSnapshot> limits, long now) {
+	Meter scarcest(List<RateLimitSnapshot> limits, Permit permit, long now) {
 		Meter scarcest = this.requests;
 		double least = scarcest.fullness(now);
 		for (Meter meter : this.all) {
@@ -325,24 +331,40 @@ final class Meters {
 				least = fullness;
 			}
 		}
+		double lowest = 1;
 		for (RateLimitSnapshot snapshot : limits) {
 			Meter named = of(snapshot.dimension());
-			if (snapshot.remaining() < 1 && paces(named)) {
+			double coverage = named.coverage(snapshot, permit);
+			if (coverage < lowest && paces(named)) {
 				scarcest = named;
+				lowest = coverage;
 			}
 		}
+		if (lowest == 1) {
+			doubt(scarcest, limits, now);
+		}
 		return scarcest;
+	}
+
+	/** Nothing that was announced explains a rejection for what is scarce. */
+	private static void doubt(Meter scarce, List<RateLimitSnapshot> limits, long now) {
+		for (RateLimitSnapshot snapshot : limits) {
+			if (snapshot.dimension() == scarce.dimension()) {
+				scarce.doubt(now);
+			}
+		}
 	}
 
 	/**
 	 * Follows what a response said, and what may have been learnt just before.
 	 * @param sent when its request was sent
 	 * @param limits what it said
+	 * @param rejected whether it was a rejection because of the rate
 	 * @param now the clock
 	 */
-	void follow(long sent, List<RateLimitSnapshot> limits, long now) {
+	void follow(long sent, List<RateLimitSnapshot> limits, boolean rejected, long now) {
 		for (RateLimitSnapshot snapshot : limits) {
-			of(snapshot.dimension()).announce(snapshot, sent, now);
+			of(snapshot.dimension()).announce(snapshot, sent, rejected, now);
 		}
 		refresh();
 	}

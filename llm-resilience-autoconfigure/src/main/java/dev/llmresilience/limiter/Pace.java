@@ -15,6 +15,14 @@ final class Pace {
 
 	private static final double SECOND = 1e9;
 
+	/** How long what is announced is not believed after a first rejection against it. */
+	private static final long DOUBT = 60_000_000_000L;
+
+	private static final long LONGEST_DOUBT = 60 * DOUBT;
+
+	/** From so much of an announced rate on, a learnt one is about the same. */
+	private static final double ABOUT = 0.8;
+
 	private final long margin;
 
 	private final double share;
@@ -27,6 +35,11 @@ final class Pace {
 	private @Nullable PaceLearner learner;
 
 	private AnnouncedRate announced;
+
+	/** Until when nothing that is announced is believed, and for how long that was. */
+	private long doubtedUntil;
+
+	private long doubt;
 
 	/** {@code null} while every call passes. */
 	private volatile @Nullable Bucket bucket;
@@ -58,6 +71,8 @@ final class Pace {
 	void startOver(double unit, long now) {
 		Limit configured = this.configured;
 		this.announced = new AnnouncedRate(this.share);
+		this.doubtedUntil = now;
+		this.doubt = 0;
 		this.learner = this.adaptive ? new PaceLearner(configured, unit, this.margin, now) : null;
 		this.adjustedAt = now;
 		this.bucket = (configured != null) ? new Bucket(configured.perSecond(), configured.capacity(), this.margin, now)
@@ -160,32 +175,61 @@ final class Pace {
 	/**
 	 * Follows what a response said about this limit: where the rate is learnt, in both
 	 * directions, at a fixed one only downward.
+	 * <p>
+	 * A configured bucket grows only with its rate, and no room that is announced lets
+	 * more out than a lower pace that was learnt: what is announced may be another limit
+	 * than the one which counts.
 	 * @param snapshot what it said
 	 * @param sent when its request was sent
 	 * @param inFlight what other calls in flight cost, or infinite if that is not known
 	 * @param now the clock
 	 */
 	void announce(RateLimitSnapshot snapshot, long sent, double inFlight, long now) {
-		if (!this.announced.update(snapshot, sent)) {
+		if (now - this.doubtedUntil < 0 || !this.announced.update(snapshot, sent)) {
 			return;
 		}
-		double rate = this.announced.perSecond(this.configured);
+		Limit configured = this.configured;
+		double rate = this.announced.perSecond(configured);
 		double remaining = snapshot.remaining() * this.share;
 		double capacity = snapshot.limit() * this.share;
+		boolean more = true;
+		if (configured != null && rate <= configured.perSecond()) {
+			more = false;
+			capacity = Math.min(capacity, configured.capacity());
+		}
 		boolean first = this.bucket == null;
-		Limit configured = this.configured;
-		if (this.learner != null) {
-			this.learner.announce(rate, capacity, this.announced.hasMoved());
-			shape(this.learner, now);
+		PaceLearner learner = this.learner;
+		if (learner != null) {
+			learner.announce(rate, capacity, this.announced.hasMoved());
+			shape(learner, now);
 		}
 		else if (this.bucket != null && configured != null) {
 			this.bucket.reshape(Math.min(rate, configured.perSecond()), Math.min(capacity, configured.capacity()), now);
 		}
 		Bucket bucket = this.bucket;
 		if (bucket != null) {
-			double least = (this.learner != null) ? remaining - inFlight : Double.NEGATIVE_INFINITY;
+			boolean raises = learner != null && more && learner.pace() >= ABOUT * rate;
+			double least = raises ? remaining - inFlight : Double.NEGATIVE_INFINITY;
 			double most = remaining + rate * (now - sent) / SECOND;
 			bucket.clamp(least, first ? Math.min(most, remaining) : most, now);
+		}
+	}
+
+	/**
+	 * A call was rejected although this limit, as announced, had room for it: another one
+	 * counts, which can only be learnt. What is announced is not believed for a while, a
+	 * longer one each time.
+	 * @param now the clock
+	 */
+	void doubt(long now) {
+		if (now - this.doubtedUntil < 0) {
+			return;
+		}
+		this.doubt = Math.min(LONGEST_DOUBT, Math.max(DOUBT, 2 * this.doubt));
+		this.doubtedUntil = now + this.doubt;
+		this.announced = new AnnouncedRate(this.share);
+		if (this.learner != null) {
+			this.learner.withdraw(this.configured);
 		}
 	}
 

@@ -195,15 +195,33 @@ final class PaceLearner {
 	 * Takes in what the provider has announced: the new ceiling, and the pace too unless
 	 * a lower one has been measured.
 	 * @param rate the rate
-	 * @param limit the size of the provider's bucket
+	 * @param capacity the size of the bucket
 	 * @param moved whether the provider has changed it
 	 */
-	void announce(double rate, double limit, boolean moved) {
-		boolean follow = moved || isTransparent() || this.pace >= 0.999 * this.ceiling;
+	void announce(double rate, double capacity, boolean moved) {
+		boolean follow = moved || isUnhindered();
 		this.ceiling = rate;
-		this.capacity = this.burstConfigured ? Math.min(this.capacity, limit) : limit;
+		this.capacity = capacity;
 		this.sized = true;
 		setPace(follow ? rate : this.pace);
+	}
+
+	/**
+	 * What was announced does not count any more: as configured again, unless a lower
+	 * pace has been measured.
+	 * @param limit the configured limit, or {@code null} for none
+	 */
+	void withdraw(@Nullable Limit limit) {
+		boolean follow = isUnhindered();
+		this.ceiling = (limit != null) ? limit.perSecond() : Double.POSITIVE_INFINITY;
+		this.capacity = (limit != null) ? limit.capacity() : this.unit;
+		this.sized = this.burstConfigured;
+		setPace(follow ? this.ceiling : this.pace);
+	}
+
+	/** Whether no rejection holds the pace below what is configured or announced. */
+	private boolean isUnhindered() {
+		return isTransparent() || this.pace >= 0.999 * this.ceiling;
 	}
 
 	/**

@@ -254,7 +254,7 @@ public final class RateLimiter {
 		try {
 			long now = this.time.nanoTime();
 			this.turns.adjust(now);
-			Meter scarce = this.meters.scarcest(limits, now);
+			Meter scarce = this.meters.scarcest(limits, permit, now);
 			if (scarce.learns()) {
 				this.turns.away(permit);
 				Reaction reaction = scarce.rejected(permit, hintNanos, silence, now);
@@ -265,7 +265,7 @@ public final class RateLimiter {
 				scarce.pause(now + wait);
 			}
 			this.meters.unused(permit, scarce, now);
-			this.meters.follow(permit.sent, limits, now);
+			this.meters.follow(permit.sent, limits, true, now);
 		}
 		finally {
 			this.turns.lock().unlock();
@@ -296,7 +296,7 @@ public final class RateLimiter {
 		try {
 			long now = this.time.nanoTime();
 			this.turns.adjust(now);
-			this.meters.follow(sent, limits, now);
+			this.meters.follow(sent, limits, false, now);
 		}
 		finally {
 			this.turns.lock().unlock();

@@ -41,11 +41,11 @@ final class RecentCalls {
 	long send(long cost, long now) {
 		long number = this.sent.addAndGet(cost);
 		long second = now >> SECOND;
-		if (second != this.latest) {
+		if (second > this.latest) {
 			int place = place(second);
-			this.seconds[place] = second;
 			this.before[place] = number - cost;
 			this.rejected[place] = 0;
+			this.seconds[place] = second;
 			this.latest = second;
 		}
 		return number;

@@ -69,7 +69,7 @@ final class TokenScale {
 	 */
 	void settle(double estimate, double used) {
 		double unit = this.unit;
-		this.unit = unit + WEIGHT * (used - unit);
+		this.unit = Math.max(1, unit + WEIGHT * (used - unit));
 		if (estimate > 0) {
 			double error = used - estimate * this.factor;
 			double squared = this.squaredError;

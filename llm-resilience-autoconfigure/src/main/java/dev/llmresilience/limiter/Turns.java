@@ -229,10 +229,10 @@ final class Turns {
 		return (round > 0) ? at + Math.min(round, this.meters.spare(at)) : at;
 	}
 
-	private void onAlarm() {
+	private void onAlarm(long setting) {
 		this.lock.lock();
 		try {
-			this.alarm.gone();
+			this.alarm.gone(setting);
 		}
 		finally {
 			this.lock.unlock();

@@ -116,8 +116,10 @@ final class WaitingLine {
 	 */
 	void grant(Ticket ticket) {
 		Lane lane = lane(ticket.permit());
-		this.round = lane.pass;
-		lane.pass += 1.0 / lane.weight;
+		if (lane != this.nested) {
+			this.round = lane.pass;
+			lane.pass += 1.0 / lane.weight;
+		}
 		lane.poll();
 		end(ticket, State.GRANTED);
 	}
@@ -131,16 +133,11 @@ final class WaitingLine {
 	List<Ticket> refuse(Predicate<Ticket> which, State state) {
 		List<Ticket> refused = new ArrayList<>();
 		for (Lane lane : this.lanes) {
-			for (Iterable<Ticket> tickets : List.of(lane.retries, lane.newcomers)) {
-				for (Ticket ticket : tickets) {
-					if (ticket.isWaiting() && which.test(ticket)) {
-						end(ticket, state);
-						refused.add(ticket);
-					}
-				}
-			}
-			lane.clean();
+			refused.addAll(lane.retries);
+			refused.addAll(lane.newcomers);
 		}
+		refused.removeIf((ticket) -> !ticket.isWaiting() || !which.test(ticket));
+		refused.forEach((ticket) -> end(ticket, state));
 		return refused;
 	}
 
@@ -158,6 +155,9 @@ final class WaitingLine {
 			lane.waitingNewcomers += change;
 		}
 		lane.tokens += change * ticket.permit().tokens;
+		if (lane.waiting() == 0) {
+			lane.clear();
+		}
 		int waiting = 0;
 		for (Lane each : this.lanes) {
 			waiting += each.waiting();
@@ -170,6 +170,9 @@ final class WaitingLine {
 	}
 
 	private @Nullable Lane next() {
+		if (this.nested.waiting() > 0) {
+			return this.nested;
+		}
 		Lane next = null;
 		for (Lane lane : this.lanes) {
 			if (lane.waiting() > 0 && (next == null || lane.pass < next.pass)) {
@@ -232,6 +235,13 @@ final class WaitingLine {
 			if (this.retries.poll() == null) {
 				this.newcomers.poll();
 			}
+		}
+
+		/** Nobody waits here any more, but those who left may still stand here. */
+		void clear() {
+			this.retries.clear();
+			this.newcomers.clear();
+			this.tokens = 0;
 		}
 
 		/** Drops those at the head who have left. */

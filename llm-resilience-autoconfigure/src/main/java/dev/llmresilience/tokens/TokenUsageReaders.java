@@ -2,6 +2,8 @@ package dev.llmresilience.tokens;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import dev.llmresilience.TokenUsage;
 import dev.llmresilience.TokenUsageReader;
@@ -20,6 +22,8 @@ public final class TokenUsageReaders {
 	private static final Log logger = LogFactory.getLog(TokenUsageReaders.class);
 
 	private final List<TokenUsageReader> readers;
+
+	private final Set<TokenUsageReader> warned = ConcurrentHashMap.newKeySet();
 
 	/**
 	 * Creates the readers.
@@ -57,11 +61,13 @@ public final class TokenUsageReaders {
 					return usage;
 				}
 			}
-			catch (RuntimeException | LinkageError ex) {
+			catch (RuntimeException | Error ex) {
 				// The call has succeeded, whatever can be read from its result. The
 				// message may hold anything, so only the type is logged.
-				logger.warn("Ignored " + reader.getClass().getName() + ", which must not throw but threw "
-						+ ex.getClass().getName());
+				if (this.warned.add(reader)) {
+					logger.warn("Ignored " + reader.getClass().getName() + ", which must not throw but threw "
+							+ ex.getClass().getName());
+				}
 			}
 		}
 		return null;

@@ -73,9 +73,10 @@ class CallTokensTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "aText, gave a java.lang.String", "belowZero, gave a number below zero",
-			"notANumber, gave a number below zero", "throwing, threw java.lang.IllegalStateException",
-			"unreadable, threw PROPERTY_OR_FIELD_NOT_READABLE" })
+	@CsvSource({ "aText, gave a java.lang.String", "belowZero, gave a number that is below zero or not finite",
+			"notANumber, gave a number that is below zero or not finite",
+			"infinite, gave a number that is below zero or not finite",
+			"throwing, threw java.lang.IllegalStateException", "unreadable, threw PROPERTY_OR_FIELD_NOT_READABLE" })
 	void anExpressionThatGivesNoNumberOfTokensCostsOneLineAndNoCall(String method, String what, CapturedOutput output) {
 		CallTokens tokens = Objects.requireNonNull(plan(method, null).tokens());
 		assertThat(tokens.of(new Invocation(new Chat(), "secret", 1.9))).isZero();
@@ -204,6 +205,10 @@ class CallTokensTests {
 
 		@LlmRetry(tokens = "#number * T(Double).NaN")
 		public void notANumber(String text, double number) {
+		}
+
+		@LlmRetry(tokens = "#number / 0.0")
+		public void infinite(String text, double number) {
 		}
 
 		@LlmRetry(tokens = "failing(#text)")

@@ -42,6 +42,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 class BlockingDriverTests {
 
@@ -825,6 +826,21 @@ class BlockingDriverTests {
 		this.simulation.run("p", () -> this.simulation.call("p", script));
 		assertThat(script.attempts()).isEqualTo(1);
 		assertThat(this.simulation.breaker("p").state()).isEqualTo(state);
+	}
+
+	@Test
+	void aNestedCallWithoutAVerdictLeavesTheTrialToTheCallAroundIt() {
+		this.simulation.with("p", Simulation.EXACT.withAttempts(1, 0),
+				LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null, Simulation.threshold(1));
+		this.simulation.openUntilTrial("p");
+		List<Boolean> inFlight = new ArrayList<>();
+		this.simulation.run("p", () -> {
+			assertThat(catchThrowable(() -> this.simulation.call("p", new Script(status(401))))).isNotNull();
+			inFlight.add(this.simulation.breaker("p").snapshot().trialInFlight());
+			return "answer";
+		});
+		assertThat(inFlight).containsExactly(true);
+		assertThat(this.simulation.breaker("p").state()).isEqualTo(BreakerState.CLOSED);
 	}
 
 	@Test

@@ -24,8 +24,9 @@ class KeyChangeTests {
 	@ParameterizedTest(name = "{0}: {2}")
 	@CsvSource({ "AAAA, 0, the same key all the time", "AAAB, 1, another key once the first has been in use",
 			"AAABBB, 1, and that stays", "AAABBBCCC, 2, and then a third one",
-			"ABCDEFGH, 0, a signature for each request", "AAABABAB, 1, two keys in turn show when the first comes back",
-			"ABABABAAAB, 0, two keys in turn", "A, 0, one request" })
+			"ABCDEFGH, 0, a signature for each request", "AAABABAB, 1, two keys in turn change once at most",
+			"ABABABAAAB, 0, two keys in turn", "AAABABBBCC, 2, late answers to the former key are no return to it",
+			"A, 0, one request" })
 	void anEntryHasGoneOverToAnotherKey(String requests, int changes, String because) {
 		KeyChange keyChange = new KeyChange();
 		int seen = 0;

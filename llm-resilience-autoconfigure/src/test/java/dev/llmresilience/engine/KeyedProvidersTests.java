@@ -1,6 +1,7 @@
 package dev.llmresilience.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
@@ -105,6 +106,18 @@ class KeyedProvidersTests {
 		assertThat(lease(providers, "a")).isSameAs(a);
 		assertThat(a.provider().limiter().tryAcquire(permit(), this.time.nanoTime())).as("its limiter is open")
 			.isTrue();
+	}
+
+	@Test
+	void aValueWhoseHashHasChangedKeepsItsRoomAndHoldsNobodyUp() {
+		Providers providers = providers(2);
+		List<String> mutable = new ArrayList<>(List.of("a"));
+		use(providers, mutable);
+		mutable.add("changed");
+		for (int i = 0; i < 10; i++) {
+			use(providers, i);
+		}
+		assertThat(providers.keyed("p").size()).isLessThanOrEqualTo(2);
 	}
 
 	@Test

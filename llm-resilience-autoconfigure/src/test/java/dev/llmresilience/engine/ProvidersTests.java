@@ -36,11 +36,19 @@ class ProvidersTests {
 	}
 
 	@Test
-	void aKeyHasALimiterOfItsOwnEntry() {
+	void aKeyHasALimiterOfItsOwnUnderTheSettingsOfTheLimiterThatItsEntryUses() {
 		Providers providers = with("a", "b", 1).with("b", null, 2).providers();
 		KeyedProvider keyed = Objects.requireNonNull(providers.keyed("a").lease("tenant"));
 		assertThat(keyed.provider().limiter()).isNotSameAs(providers.limiter("b"));
-		assertThat(keyed.provider().limiter().level()).isEqualTo(1);
+		assertThat(keyed.provider().limiter().level()).as("the burst of the owner").isEqualTo(2);
+	}
+
+	@Test
+	void theRateOfASharedLimiterIsThatOfTheKeysOfAllWhoShareIt() {
+		Providers providers = with("a", "b", 1).with("b", null, 2).providers();
+		KeyedProvider keyed = Objects.requireNonNull(providers.keyed("a").lease("tenant"));
+		providers.setRequestsPerMinute("b", 120);
+		assertThat(keyed.provider().limiter().requestsPerMinute()).isEqualTo(120);
 	}
 
 	@ParameterizedTest

@@ -94,6 +94,18 @@ class TokenUsageTests {
 		assertThat(used()).isEqualTo(1500, within(0.1));
 	}
 
+	@Test
+	void aReaderThatFailsWithAnErrorCostsNeitherTheAnswerNorAPlace() throws Throwable {
+		Provider one = provider(LimiterSettings.DEFAULTS.withMaxConcurrentCalls(1)
+			.withTokens(new TokenLimits(LIMIT, null, null, null)));
+		BlockingDriver broken = new BlockingDriver(new CallEngine(this.time, SimulatedProvider.classifier(true),
+				new ResultClassifiers(List.of()), new TokenUsageReaders(List.of((result) -> {
+					throw new StackOverflowError();
+				}))));
+		assertThat(broken.<Object>call(one, one.options(), () -> "text", null)).isEqualTo("text");
+		assertThat(one.limiter().inFlight()).isZero();
+	}
+
 	private static LlmCall current() {
 		return Objects.requireNonNull(LlmCall.current());
 	}
@@ -107,8 +119,11 @@ class TokenUsageTests {
 	}
 
 	private Provider provider() {
+		return provider(LimiterSettings.DEFAULTS.withTokens(new TokenLimits(LIMIT, null, null, null)));
+	}
+
+	private Provider provider(LimiterSettings limiter) {
 		ProviderSettings defaults = ProviderSettings.defaults("p");
-		LimiterSettings limiter = LimiterSettings.DEFAULTS.withTokens(new TokenLimits(LIMIT, null, null, null));
 		ProviderSettings settings = new ProviderSettings("p", defaults.type(), "p", List.of(),
 				RetryPolicy.DEFAULTS.withAttempts(2, 0), limiter, null, null, null, defaults.quotaCoolDown());
 		return new Providers(List.of(settings), this.time, GuardListener.NONE).get("p");

@@ -170,6 +170,18 @@ class PlaceTests {
 	}
 
 	@Test
+	void soIsTheSecondNestedCallOfTheSameCall() {
+		Callers crowd = new Callers(Callers.FIXED.withRate(60.0, 1).withMaxConcurrentCalls(1));
+		crowd.call("outer");
+		crowd.calls(5, Priority.HIGH, 0);
+		crowd.nestedCall("first");
+		crowd.pass(1);
+		Caller second = crowd.nestedCall("second");
+		crowd.pass(2);
+		assertThat(second.leftAt).isEqualTo(2);
+	}
+
+	@Test
 	void aNestedCallThatWaitsForTokensIsNextToo() {
 		Callers crowd = new Callers(
 				Callers.FIXED.withTokens(new TokenLimits(60_000.0, null, null, 10_000L)).withMaxConcurrentCalls(1));

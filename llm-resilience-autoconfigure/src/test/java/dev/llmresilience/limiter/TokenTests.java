@@ -185,6 +185,21 @@ class TokenTests {
 	}
 
 	@Test
+	void aCallThatNobodyEstimatedIsNeverTooLarge() {
+		Callers callers = new Callers(Callers.FIXED.withTokens(new TokenLimits(500.0, null, null, null)));
+		assertThat(callers.call("call").hasLeft()).isTrue();
+	}
+
+	@Test
+	void anEstimateLargerThanALimitOnAnswersHoldsNobodyUpForLongerThanAFullBucket() {
+		Callers callers = new Callers(Callers.FIXED.withTokens(new TokenLimits(null, null, 10_000.0, null)));
+		assertThat(callers.call("large", Long.MAX_VALUE).hasLeft()).isTrue();
+		Caller next = callers.call("next", 100);
+		callers.pass(61);
+		assertThat(next.hasLeft()).isTrue();
+	}
+
+	@Test
 	void estimatesThatAreAlwaysWrongTheSameWayAreScaled() {
 		Callers callers = new Callers(Callers.FIXED.withTokens(new TokenLimits(6_000_000.0, null, null, null)));
 		for (int i = 0; i < 300; i++) {

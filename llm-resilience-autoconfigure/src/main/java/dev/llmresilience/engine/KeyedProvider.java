@@ -61,9 +61,9 @@ public final class KeyedProvider {
 		return false;
 	}
 
-	/** Whether it is in use, or gone for good. */
-	boolean isLeased() {
-		return this.leases.get() != 0;
+	/** Whether it is neither in use nor gone for good. */
+	boolean isIdle() {
+		return this.leases.get() == 0;
 	}
 
 	/**

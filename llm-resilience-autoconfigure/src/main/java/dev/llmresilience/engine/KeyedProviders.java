@@ -135,7 +135,7 @@ public final class KeyedProviders implements AutoCloseable {
 		for (Map.Entry<Object, KeyedProvider> entry : this.byKey.entrySet()) {
 			KeyedProvider keyed = entry.getValue();
 			long candidate = keyed.lastUsed();
-			if ((found == null || candidate - lastUsed < 0) && !keyed.isLeased()
+			if ((found == null || candidate - lastUsed < 0) && keyed.isIdle()
 					&& keyed.provider().isInTrouble() == inTrouble) {
 				found = entry;
 				lastUsed = candidate;

@@ -37,8 +37,8 @@ public class KeyedProviderConcurrencyTests {
 	}
 
 	@Operation
-	public boolean isLeased() {
-		return this.keyed.isLeased();
+	public boolean isIdle() {
+		return this.keyed.isIdle();
 	}
 
 	@Test
@@ -68,7 +68,7 @@ public class KeyedProviderConcurrencyTests {
 		assertThat(this.keyed.evict()).isTrue();
 		assertThat(this.keyed.lease()).isFalse();
 		assertThat(this.keyed.evict()).isFalse();
-		assertThat(this.keyed.isLeased()).isFalse();
+		assertThat(this.keyed.isIdle()).isFalse();
 	}
 
 }

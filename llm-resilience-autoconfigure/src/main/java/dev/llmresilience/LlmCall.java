@@ -51,6 +51,15 @@ public abstract class LlmCall {
 	public abstract Duration timeLeft();
 
 	/**
+	 * A key by which the provider, or a proxy before it, can recognise a request that it
+	 * has had before: the same for the same request of every attempt, and another one for
+	 * each request within an attempt. Each invocation counts as another request, so it is
+	 * asked for once for each that is sent.
+	 * @return the key: letters, digits and hyphens
+	 */
+	public abstract String idempotencyKey();
+
+	/**
 	 * Tells how many tokens a request of this attempt has used, where the method's result
 	 * does not say, such as a plain string. Several add up. It only matters where tokens
 	 * are limited.

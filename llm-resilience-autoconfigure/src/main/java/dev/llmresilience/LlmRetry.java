@@ -120,6 +120,16 @@ public @interface LlmRetry {
 	String tokens() default "";
 
 	/**
+	 * The provider entries that take over, in this order, a call that has failed for good
+	 * although another provider could serve it. The method is then invoked again as a
+	 * call of that entry, under its guards, and finds its name in
+	 * {@link LlmCall#provider()}. When all fail, the first one's failure reaches the
+	 * caller. A request that was wrong, and the caller's own exceptions, never fail over.
+	 * @return the names, or none for {@code retry.failover} of the provider entry
+	 */
+	String[] failover() default {};
+
+	/**
 	 * Exceptions to retry even where their kind would not be. The cause chain counts. A
 	 * cancelled call and an exhausted quota are never retried.
 	 * @return the exception classes

@@ -81,7 +81,8 @@ public final class TrialRush {
 				defaults.maxOpenDuration(), defaults.trialTimeout());
 		ProviderSettings base = ProviderSettings.defaults("down");
 		ProviderSettings settings = new ProviderSettings("down", base.type(), "down", List.of(),
-				base.policy().withAttempts(1, 0), base.limiter(), null, base.budget(), breaker, base.quotaCoolDown());
+				base.policy().withAttempts(1, 0), base.calls(), base.limiter(), null, base.budget(), breaker,
+				base.quotaCoolDown());
 		try (SystemTimeSource time = new SystemTimeSource();
 				CallEngine engine = new CallEngine(time, new DefaultFailureClassifier())) {
 			QuotaLatch account = new QuotaLatch("down", base.quotaCoolDown(), time, GuardListener.NONE::onTransition);

@@ -3,7 +3,11 @@ package dev.llmresilience.autoconfigure;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
+import dev.llmresilience.FailureKind;
+import dev.llmresilience.engine.CallSettings.AttemptThread;
+import dev.llmresilience.engine.CallSettings.OnOpen;
 import dev.llmresilience.failure.ProviderType;
 import dev.llmresilience.limiter.LimiterMode;
 import dev.llmresilience.policy.Jitter;
@@ -94,15 +98,33 @@ public record LlmResilienceProperties(@DefaultValue("true") boolean enabled, @De
 	 * @param timeout time that a whole call may take
 	 * @param attemptTimeout time that one attempt may take
 	 * @param attemptTimeoutMultiplier growth of the attempt timeout per retry
+	 * @param attemptThread thread on which attempts of blocking calls run: the caller's,
+	 * or a worker that is left behind when the attempt's time is over
+	 * @param firstElementTimeout time that a stream may take to its first element; the
+	 * attempt timeout unless set
+	 * @param idleTimeout time that a stream may be silent while elements are asked for;
+	 * no limit unless set
+	 * @param onOpen what a call does that finds the breaker open: fail, or wait within
+	 * its time
+	 * @param idempotencyKeyHeader request header that carries the idempotency key, such
+	 * as Idempotency-Key; none unless set
+	 * @param failover entries that take over a call that has failed for good, in order
+	 * @param failoverOn kinds of failure that they take over after
+	 * @param rateLimitEscalateAfter failures on the rate-limit ladder after which a call
+	 * fails over instead of being retried
 	 */
 	public record Retry(@Nullable Integer maxAttempts, @Nullable Integer rateLimitRetries,
 			@Nullable Duration rateLimitMaxElapsed, @Nullable Duration baseDelay, @Nullable Duration rateLimitBaseDelay,
 			@Nullable Duration maxDelay, @Nullable Double multiplier, @Nullable Jitter jitter,
 			@Nullable Double jitterFactor, @Nullable Duration retryAfterSpread, @Nullable Duration maxRetryAfter,
-			@Nullable Duration timeout, @Nullable Duration attemptTimeout, @Nullable Double attemptTimeoutMultiplier) {
+			@Nullable Duration timeout, @Nullable Duration attemptTimeout, @Nullable Double attemptTimeoutMultiplier,
+			@Nullable AttemptThread attemptThread, @Nullable Duration firstElementTimeout,
+			@Nullable Duration idleTimeout, @Nullable OnOpen onOpen, @Nullable String idempotencyKeyHeader,
+			@Nullable List<String> failover, @Nullable Set<FailureKind> failoverOn,
+			@Nullable Integer rateLimitEscalateAfter) {
 
 		static final Retry NOTHING = new Retry(null, null, null, null, null, null, null, null, null, null, null, null,
-				null, null);
+				null, null, null, null, null, null, null, null, null, null);
 
 	}
 

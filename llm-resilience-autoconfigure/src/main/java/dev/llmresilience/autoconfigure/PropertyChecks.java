@@ -27,6 +27,8 @@ final class PropertyChecks {
 	private static final Pattern HOST = Pattern
 		.compile("[a-z0-9]([a-z0-9_-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9_-]*[a-z0-9])?)*");
 
+	private static final Pattern HEADER = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+");
+
 	private static final Pattern AROUND_HOST = Pattern.compile("^([a-z][a-z0-9+.-]*://)?([^/@]*@)?|:\\d*(?=/|$)|/.*$");
 
 	private final String prefix;
@@ -106,6 +108,12 @@ final class PropertyChecks {
 		positive("timeout", retry.timeout());
 		positive("attempt-timeout", retry.attemptTimeout());
 		atLeast("attempt-timeout-multiplier", retry.attemptTimeoutMultiplier(), 1);
+		positive("first-element-timeout", retry.firstElementTimeout());
+		positive("idle-timeout", retry.idleTimeout());
+		String header = retry.idempotencyKeyHeader();
+		that("idempotency-key-header", header, header == null || HEADER.matcher(header).matches(),
+				"must be the name of a header, such as Idempotency-Key");
+		atLeast("rate-limit-escalate-after", retry.rateLimitEscalateAfter(), 1);
 	}
 
 	private void budget(@Nullable Budget budget) {

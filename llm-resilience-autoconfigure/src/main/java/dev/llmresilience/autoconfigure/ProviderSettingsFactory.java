@@ -14,6 +14,7 @@ import dev.llmresilience.autoconfigure.LlmResilienceProperties.Limiter;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Quota;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Retry;
 import dev.llmresilience.breaker.BreakerSettings;
+import dev.llmresilience.engine.CallSettings;
 import dev.llmresilience.engine.ProviderSettings;
 import dev.llmresilience.engine.ProviderSettings.BudgetSettings;
 import dev.llmresilience.failure.ProviderType;
@@ -47,6 +48,7 @@ final class ProviderSettingsFactory {
 		entries.putAll(providers);
 		checkCollisions(entries);
 		entries.forEach(PropertyChecks::check);
+		Failovers.check(entries);
 		LlmResilienceProperties.ProviderEntry defaults = entries.getOrDefault(ProviderSettings.DEFAULT_NAME,
 				LlmResilienceProperties.ProviderEntry.NOTHING);
 		ProviderSettingsFactory factory = new ProviderSettingsFactory(defaults, SharedLimiters.of(entries));
@@ -81,9 +83,9 @@ final class ProviderSettingsFactory {
 		if (type == null) {
 			type = ProviderType.GENERIC;
 		}
+		Source<Retry> retry = new Source<>(entry.retry(), this.defaults.retry(), Retry.NOTHING);
 		String account = first(entry.account(), this.defaults.account(), name);
-		return new ProviderSettings(name, type, account, hosts(type, entry.hosts()),
-				policy(new Source<>(entry.retry(), this.defaults.retry(), Retry.NOTHING)),
+		return new ProviderSettings(name, type, account, hosts(type, entry.hosts()), policy(retry), calls(name, retry),
 				LimiterSettingsFactory.create(name,
 						new Source<>(entry.limiter(), this.defaults.limiter(), Limiter.NOTHING)),
 				this.sharedLimiters.owner(name),
@@ -118,6 +120,16 @@ final class ProviderSettingsFactory {
 				source.get(Retry::maxRetryAfter, built.maxRetryAfter()), source.get(Retry::timeout, built.timeout()),
 				source.get(Retry::attemptTimeout, built.attemptTimeout()),
 				source.get(Retry::attemptTimeoutMultiplier, built.attemptTimeoutMultiplier()));
+	}
+
+	private CallSettings calls(String name, Source<Retry> source) {
+		CallSettings built = CallSettings.DEFAULTS;
+		return new CallSettings(source.get(Retry::attemptThread, built.attemptThread()),
+				source.get(Retry::onOpen, built.onOpen()), source.find(Retry::idempotencyKeyHeader),
+				source.find(Retry::firstElementTimeout), source.find(Retry::idleTimeout),
+				Failovers.of(name, source.get(Retry::failover, built.failover())),
+				source.get(Retry::failoverOn, built.failoverOn()),
+				source.get(Retry::rateLimitEscalateAfter, built.rateLimitEscalateAfter()));
 	}
 
 	/**

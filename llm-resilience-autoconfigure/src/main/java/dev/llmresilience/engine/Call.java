@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 import dev.llmresilience.FailureKind;
@@ -39,6 +41,14 @@ final class Call extends LlmCall {
 	private static final AtomicReferenceFieldUpdater<Call, TokenUsage> USED = AtomicReferenceFieldUpdater
 		.newUpdater(Call.class, TokenUsage.class, "used");
 
+	private static final AtomicReferenceFieldUpdater<Call, String> ID = AtomicReferenceFieldUpdater
+		.newUpdater(Call.class, String.class, "id");
+
+	private static final AtomicIntegerFieldUpdater<Call> REQUESTS = AtomicIntegerFieldUpdater.newUpdater(Call.class,
+			"requests");
+
+	private static final int RADIX = 36;
+
 	private final CallEngine engine;
 
 	private final CallOptions options;
@@ -61,6 +71,12 @@ final class Call extends LlmCall {
 	private @Nullable RunningAttempt running;
 
 	private volatile boolean sideEffect;
+
+	/** Made for whoever asks first. */
+	private volatile @Nullable String id;
+
+	/** The requests of this attempt that have asked for a key. */
+	private volatile int requests;
 
 	/** The tokens that the attempt says it has used. */
 	private volatile @Nullable TokenUsage used;
@@ -111,7 +127,7 @@ final class Call extends LlmCall {
 	}
 
 	Exchange exchange() {
-		return new Exchange(this.guards.provider(), this.attemptStart);
+		return new Exchange(this, this.guards.provider(), this.attemptStart);
 	}
 
 	boolean isRetry() {
@@ -141,6 +157,9 @@ final class Call extends LlmCall {
 		this.attempt++;
 		if (this.used != null) {
 			this.used = null;
+		}
+		if (this.requests != 0) {
+			this.requests = 0;
 		}
 		this.attemptStart = now;
 		long expiry = now + this.options.attemptTimeoutNanos(this.attempt);
@@ -217,8 +236,8 @@ final class Call extends LlmCall {
 		LlmFailure failure = this.guards.paced(judged);
 		failures.add(thrown, failure);
 		failures.history.failed(RetryDecider.ladder(failure), now);
-		Situation situation = new Situation(now, this.deadline - now, this.options.maxAttempts(),
-				this.options.idempotent(), this.sideEffect, this.guards.paces(failure));
+		Situation situation = new Situation(now, this.deadline - now, this.options.maxAttempts(), mayRepeat(),
+				this.sideEffect, this.guards.paces(failure));
 		Decision decision = RetryDecider.decide(this.options.policy(), failures.history, failure, situation,
 				this.engine.time()::random);
 		this.guards.failed(failure, ladderSpent(decision, failures.history, failure));
@@ -232,6 +251,11 @@ final class Call extends LlmCall {
 		}
 		this.guards.back();
 		return decision;
+	}
+
+	/** With a key the provider recognises what it has had before. */
+	private boolean mayRepeat() {
+		return this.options.idempotent() || this.guards.provider().settings().calls().idempotencyKeyHeader() != null;
 	}
 
 	/**
@@ -349,6 +373,20 @@ final class Call extends LlmCall {
 	@Override
 	public Duration timeLeft() {
 		return Duration.ofNanos(Math.max(0, this.deadline - this.engine.time().nanoTime()));
+	}
+
+	@Override
+	public String idempotencyKey() {
+		String id = this.id;
+		if (id == null) {
+			String made = "llm-" + Long.toString(randomBits(), RADIX) + Long.toString(randomBits(), RADIX);
+			id = ID.compareAndSet(this, null, made) ? made : Objects.requireNonNull(this.id);
+		}
+		return id + "-" + REQUESTS.incrementAndGet(this);
+	}
+
+	private long randomBits() {
+		return (long) (this.engine.time().random() * (1L << 53));
 	}
 
 	@Override

@@ -1,6 +1,7 @@
 package dev.llmresilience.engine;
 
 import java.util.List;
+import java.util.Map;
 
 import dev.llmresilience.LlmCall;
 import dev.llmresilience.RateLimitSnapshot;
@@ -14,11 +15,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Exchange {
 
+	private final LlmCall call;
+
 	private final Provider provider;
 
 	private final long sent;
 
-	Exchange(Provider provider, long sent) {
+	Exchange(LlmCall call, Provider provider, long sent) {
+		this.call = call;
 		this.provider = provider;
 		this.sent = sent;
 	}
@@ -46,6 +50,16 @@ public final class Exchange {
 	 */
 	public boolean counts(String host) {
 		return this.provider.settings().isHost(host);
+	}
+
+	/**
+	 * The header and key by which the provider can recognise this request when it is sent
+	 * again.
+	 * @return the header with its value, or {@code null} where the entry has none
+	 */
+	public Map.@Nullable Entry<String, String> idempotencyKey() {
+		String header = this.provider.settings().calls().idempotencyKeyHeader();
+		return (header != null) ? Map.entry(header, this.call.idempotencyKey()) : null;
 	}
 
 	/**

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param account who pays: entries of one account share a money latch
  * @param hosts whose response headers count, in lower case; empty for all
  * @param policy how calls are retried
+ * @param calls how they are made besides
  * @param limiter how calls are paced
  * @param limiterSharedWith the entry whose limiter this one uses, which has to have one
  * of its own; or {@code null} for one of its own
@@ -27,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * @param quotaCoolDown the time between the first probes of an exhausted quota
  */
 public record ProviderSettings(String name, ProviderType type, String account, List<String> hosts, RetryPolicy policy,
-		LimiterSettings limiter, @Nullable String limiterSharedWith, @Nullable BudgetSettings budget,
-		@Nullable BreakerSettings breaker, Duration quotaCoolDown) {
+		CallSettings calls, LimiterSettings limiter, @Nullable String limiterSharedWith,
+		@Nullable BudgetSettings budget, @Nullable BreakerSettings breaker, Duration quotaCoolDown) {
 
 	/** The entry that all others inherit from. */
 	public static final String DEFAULT_NAME = "default";
@@ -43,8 +44,8 @@ public record ProviderSettings(String name, ProviderType type, String account, L
 	 */
 	public static ProviderSettings defaults(String name) {
 		return new ProviderSettings(name, ProviderType.GENERIC, name, List.of(), RetryPolicy.DEFAULTS,
-				LimiterSettings.DEFAULTS, null, BudgetSettings.DEFAULTS, BreakerSettings.DEFAULTS,
-				DEFAULT_QUOTA_COOL_DOWN);
+				CallSettings.DEFAULTS, LimiterSettings.DEFAULTS, null, BudgetSettings.DEFAULTS,
+				BreakerSettings.DEFAULTS, DEFAULT_QUOTA_COOL_DOWN);
 	}
 
 	boolean isHost(String host) {

@@ -50,6 +50,10 @@ class PropertiesTests {
 		samples.put("limiter.share", List.of("0.5", "0.25"));
 		samples.put("limiter.initial-level", List.of("empty", "full"));
 		samples.remove("limiter.shared-with"); // The only one that is not inherited.
+		samples.remove("retry.failover"); // Names other entries; see
+											// FailoverPropertiesTests.
+		samples.put("retry.failover-on", List.of("OVERLOADED", "TIMEOUT"));
+		samples.put("retry.idempotency-key-header", List.of("Idempotency-Key", "X-Key"));
 		samples.put("retry.jitter-factor", List.of("0.5", "0.6"));
 		return samples;
 	}

@@ -52,8 +52,8 @@ class BreakerTrialTests {
 	private void assertThatOneOfManyIsTheTrial(int threads, ExecutorService executor) throws Exception {
 		ProviderSettings defaults = ProviderSettings.defaults("p");
 		ProviderSettings settings = new ProviderSettings("p", defaults.type(), "p", List.of(), RetryPolicy.DEFAULTS,
-				LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null, defaults.budget(), Simulation.threshold(1),
-				defaults.quotaCoolDown());
+				CallSettings.DEFAULTS, LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null, defaults.budget(),
+				Simulation.threshold(1), defaults.quotaCoolDown());
 		Provider provider = new Providers(List.of(settings), this.time, GuardListener.NONE).get("p");
 		CircuitBreaker breaker = Objects.requireNonNull(provider.breaker());
 		Objects.requireNonNull(breaker.tryAcquire()).failure(FailureKind.SERVER_ERROR, 500, 0);

@@ -189,7 +189,7 @@ class KeyedProvidersTests {
 
 	private static ProviderSettings settings(String name) {
 		ProviderSettings defaults = ProviderSettings.defaults(name);
-		return new ProviderSettings(name, defaults.type(), name, List.of(), RetryPolicy.DEFAULTS,
+		return new ProviderSettings(name, defaults.type(), name, List.of(), RetryPolicy.DEFAULTS, CallSettings.DEFAULTS,
 				LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED).withRate(60.0, 5), null, defaults.budget(),
 				Simulation.threshold(1), defaults.quotaCoolDown());
 	}

@@ -86,8 +86,8 @@ class ProvidersTests {
 	private ProvidersTests with(String name, @Nullable String sharedWith, int burst) {
 		ProviderSettings defaults = ProviderSettings.defaults(name);
 		this.settings.add(new ProviderSettings(name, defaults.type(), name, List.of(), defaults.policy(),
-				LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED).withRate(60.0, burst), sharedWith,
-				defaults.budget(), defaults.breaker(), defaults.quotaCoolDown()));
+				CallSettings.DEFAULTS, LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED).withRate(60.0, burst),
+				sharedWith, defaults.budget(), defaults.breaker(), defaults.quotaCoolDown()));
 		return this;
 	}
 

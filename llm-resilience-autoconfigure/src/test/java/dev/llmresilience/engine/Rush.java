@@ -36,7 +36,7 @@ record Rush(int calls, double perSecond, double burst, Duration arrivals, Durati
 		return run(title, seeds, (time, provider) -> {
 			ProviderSettings defaults = ProviderSettings.defaults("simulated");
 			ProviderSettings settings = new ProviderSettings(defaults.name(), defaults.type(), defaults.account(),
-					List.of(), policy, limiter, null, null, null, defaults.quotaCoolDown());
+					List.of(), policy, CallSettings.DEFAULTS, limiter, null, null, null, defaults.quotaCoolDown());
 			Provider entry = new Providers(List.of(settings), time, GuardListener.NONE).get("simulated");
 			BlockingDriver driver = new BlockingDriver(
 					new CallEngine(time, SimulatedProvider.classifier(readsRetryAfter)));

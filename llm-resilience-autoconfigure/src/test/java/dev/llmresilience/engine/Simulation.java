@@ -39,6 +39,9 @@ final class Simulation implements AutoCloseable {
 
 	final List<ProviderSettings> settings = new ArrayList<>();
 
+	/** How the calls of entries that are added from now on are made. */
+	CallSettings calls = CallSettings.DEFAULTS;
+
 	FailureClassifier classifier = SimulatedProvider.classifier(true);
 
 	private @Nullable Providers providers;
@@ -54,8 +57,8 @@ final class Simulation implements AutoCloseable {
 	Simulation with(String name, RetryPolicy policy, LimiterSettings limiter, @Nullable BudgetSettings budget,
 			@Nullable BreakerSettings breaker) {
 		ProviderSettings defaults = ProviderSettings.defaults(name);
-		this.settings.add(new ProviderSettings(name, defaults.type(), "account", List.of(), policy, limiter, null,
-				budget, breaker, defaults.quotaCoolDown()));
+		this.settings.add(new ProviderSettings(name, defaults.type(), "account", List.of(), policy, this.calls, limiter,
+				null, budget, breaker, defaults.quotaCoolDown()));
 		return this;
 	}
 

@@ -125,7 +125,8 @@ class TokenUsageTests {
 	private Provider provider(LimiterSettings limiter) {
 		ProviderSettings defaults = ProviderSettings.defaults("p");
 		ProviderSettings settings = new ProviderSettings("p", defaults.type(), "p", List.of(),
-				RetryPolicy.DEFAULTS.withAttempts(2, 0), limiter, null, null, null, defaults.quotaCoolDown());
+				RetryPolicy.DEFAULTS.withAttempts(2, 0), CallSettings.DEFAULTS, limiter, null, null, null,
+				defaults.quotaCoolDown());
 		return new Providers(List.of(settings), this.time, GuardListener.NONE).get("p");
 	}
 

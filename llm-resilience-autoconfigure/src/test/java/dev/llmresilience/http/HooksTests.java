@@ -240,7 +240,8 @@ class HooksTests {
 		ProviderSettings defaults = ProviderSettings.defaults("p");
 		ProviderSettings settings = new ProviderSettings("p",
 				client.anthropic() ? ProviderType.ANTHROPIC : ProviderType.OPENAI, "p", hosts, RetryPolicy.DEFAULTS,
-				defaults.limiter(), null, defaults.budget(), defaults.breaker(), defaults.quotaCoolDown());
+				defaults.calls(), defaults.limiter(), null, defaults.budget(), defaults.breaker(),
+				defaults.quotaCoolDown());
 		try (CallEngine engine = new CallEngine(this.time, new DefaultFailureClassifier());
 				Providers providers = new Providers(List.of(settings), this.time, GuardListener.NONE)) {
 			Provider provider = providers.get("p");

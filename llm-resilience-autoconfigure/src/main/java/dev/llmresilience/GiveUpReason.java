@@ -42,6 +42,9 @@ public enum GiveUpReason {
 	QUOTA,
 
 	/** A protected call within this one has already given up on this failure. */
-	NESTED
+	NESTED,
+
+	/** A stream broke after its first element, which nobody can take back. */
+	STREAM_BROKEN
 
 }

@@ -10,6 +10,11 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract class LlmCall {
 
+	/**
+	 * The key under which a reactive call is found in the Reactor context.
+	 */
+	public static final String CONTEXT_KEY = "dev.llmresilience.call";
+
 	private static final ThreadLocal<Place> places = ThreadLocal.withInitial(Place::new);
 
 	/** Only the engine makes calls. */
@@ -81,6 +86,8 @@ public abstract class LlmCall {
 
 		private @Nullable LlmCall call;
 
+		private @Nullable Long deadline;
+
 		private Place() {
 		}
 
@@ -98,6 +105,24 @@ public abstract class LlmCall {
 		 */
 		public @Nullable LlmCall current() {
 			return this.call;
+		}
+
+		/**
+		 * Bounds the calls that the thread begins from now on.
+		 * @param deadline the latest moment on the engine's monotonic clock, in
+		 * nanoseconds, or {@code null} for none
+		 */
+		public void bound(@Nullable Long deadline) {
+			this.deadline = deadline;
+		}
+
+		/**
+		 * What bounds the calls that the thread begins.
+		 * @return the latest moment on the engine's monotonic clock, in nanoseconds, or
+		 * {@code null} for none
+		 */
+		public @Nullable Long deadline() {
+			return this.deadline;
 		}
 
 	}

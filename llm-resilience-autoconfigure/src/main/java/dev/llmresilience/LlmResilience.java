@@ -1,6 +1,10 @@
 package dev.llmresilience;
 
+import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 
 /**
  * The programmatic twin of {@link LlmRetry}: the same policies and guards for code that
@@ -21,6 +25,33 @@ public interface LlmResilience {
 	 * @throws IllegalArgumentException if there is no such provider entry
 	 */
 	<T> T call(String provider, Callable<T> callable) throws Exception;
+
+	/**
+	 * Makes a call whose attempts return futures, under the policy and guards of a
+	 * provider entry. No thread waits for it.
+	 * @param <T> the type of the result
+	 * @param provider the name of the provider entry
+	 * @param supplier begins one attempt; it may run several times, the first time on the
+	 * calling thread unless it has to wait for its turn
+	 * @return completes with what an attempt completed with, or with what the last one
+	 * failed with, the same object, with an {@link LlmCallReport} attached, or with an
+	 * {@link LlmCallRefusedException}; cancelling it cancels the attempt in flight, or
+	 * ends the wait
+	 * @throws IllegalArgumentException if there is no such provider entry
+	 */
+	<T> CompletableFuture<T> callAsync(String provider, Supplier<? extends CompletionStage<T>> supplier);
+
+	/**
+	 * Bounds all calls that the calling thread begins within a task, whatever their
+	 * policies allow: the way to pass on a deadline that came in with a request. Within
+	 * another bound, the earlier one holds.
+	 * @param <T> the type of the result
+	 * @param timeLeft the time from now on; zero or less lets no call begin
+	 * @param task the task
+	 * @return what the task returned
+	 * @throws Exception what the task threw
+	 */
+	<T> T withDeadline(Duration timeLeft, Callable<T> task) throws Exception;
 
 	/**
 	 * Sets the rate at which the calls of a provider entry leave, while running; calls

@@ -2,11 +2,9 @@ package dev.llmresilience.aop;
 
 import java.util.function.Supplier;
 
-import dev.llmresilience.engine.BlockingDriver;
 import dev.llmresilience.engine.BlockingDriver.Body;
 import dev.llmresilience.engine.BlockingDriver.Fallback;
-import dev.llmresilience.engine.KeyedProvider;
-import dev.llmresilience.engine.Provider;
+import dev.llmresilience.engine.CallPlan;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
@@ -28,17 +26,13 @@ public final class LlmRetryAspect implements MethodInterceptor {
 
 	private final Supplier<MethodPlans> plans;
 
-	private final Supplier<BlockingDriver> driver;
-
 	/**
 	 * Creates the advice. What it needs is only asked for with the first call, because an
 	 * advice is created before the beans that it works with.
 	 * @param plans resolves annotations
-	 * @param driver makes the calls
 	 */
-	public LlmRetryAspect(Supplier<MethodPlans> plans, Supplier<BlockingDriver> driver) {
+	public LlmRetryAspect(Supplier<MethodPlans> plans) {
 		this.plans = SingletonSupplier.of(plans);
-		this.driver = SingletonSupplier.of(driver);
 	}
 
 	@Override
@@ -51,24 +45,13 @@ public final class LlmRetryAspect implements MethodInterceptor {
 			return invocation.proceed();
 		}
 		warnOfTransaction(plan);
+		CallPlan calls = plan.calls();
 		CallKey key = plan.key();
-		KeyedProvider keyed = (key != null) ? key.lease(invocation) : null;
-		if (keyed == null) {
-			return call(plan, plan.provider(), invocation);
-		}
-		try {
-			return call(plan, keyed.provider(), invocation);
-		}
-		finally {
-			keyed.release();
-		}
-	}
-
-	private @Nullable Object call(MethodPlan plan, Provider provider, MethodInvocation invocation) throws Throwable {
 		CallTokens tokens = plan.tokens();
-		long estimate = (tokens != null && provider.limiter().countsTokens()) ? tokens.of(invocation) : 0;
-		return this.driver.get()
-			.call(provider, plan.options(), estimate, body(invocation), fallback(plan.fallback(), invocation));
+		long estimate = (tokens != null && (key != null || calls.countsTokens())) ? tokens.of(invocation) : 0;
+		return plan.shape()
+			.call(calls, (key != null) ? key.of(invocation) : null, estimate, body(invocation),
+					fallback(plan.fallback(), invocation));
 	}
 
 	/**
@@ -101,7 +84,7 @@ public final class LlmRetryAspect implements MethodInterceptor {
 		if (OpenTransactions.any() && plan.transactionSeen().compareAndSet(false, true)) {
 			logger.warn("A transaction is open while " + plan.method().getDeclaringClass().getName() + "."
 					+ plan.method().getName() + " is called: it holds its connection through every wait for '"
-					+ plan.provider().name() + "'. Call the model outside of the transaction.");
+					+ plan.calls().first().provider().name() + "'. Call the model outside of the transaction.");
 		}
 	}
 

@@ -2,8 +2,13 @@ package dev.llmresilience.aop;
 
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
+import java.util.stream.BaseStream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -21,6 +26,14 @@ import org.springframework.core.ReactiveAdapterRegistry;
 public final class LlmRetryMethods implements SmartInitializingSingleton {
 
 	private static final Log logger = LogFactory.getLog(LlmRetryMethods.class);
+
+	private static final List<Class<?>> LATER = List.of(Future.class, CompletionStage.class, BaseStream.class,
+			Iterator.class, Flow.Publisher.class);
+
+	/** Of the official SDKs: what is still to be read when the method has returned. */
+	private static final Set<String> OPEN_STREAMS = Set.of("com.anthropic.core.http.StreamResponse",
+			"com.anthropic.core.http.AsyncStreamResponse", "com.openai.core.http.StreamResponse",
+			"com.openai.core.http.AsyncStreamResponse", "com.google.genai.ResponseStream");
 
 	private final LlmRetryPointcut pointcut;
 
@@ -43,7 +56,11 @@ public final class LlmRetryMethods implements SmartInitializingSingleton {
 	@Override
 	public void afterSingletonsInstantiated() {
 		for (Class<?> type : this.pointcut.matched()) {
-			this.plans.check(type).stream().map(MethodPlan::method).forEach(LlmRetryMethods::warnOfLaterResult);
+			this.plans.check(type)
+				.stream()
+				.filter(this.plans::isBlocking)
+				.map(MethodPlan::method)
+				.forEach(LlmRetryMethods::warnOfLaterResult);
 		}
 		for (Method method : this.pointcut.unreachable()) {
 			logger.warn("@LlmRetry does nothing on " + method.getDeclaringClass().getName() + "." + method.getName()
@@ -59,12 +76,21 @@ public final class LlmRetryMethods implements SmartInitializingSingleton {
 		Class<?>[] parameters = method.getParameterTypes();
 		boolean suspends = parameters.length > 0
 				&& parameters[parameters.length - 1].getName().equals("kotlin.coroutines.Continuation");
-		if (suspends || Future.class.isAssignableFrom(method.getReturnType())
-				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(method.getReturnType()) != null) {
+		if (suspends || isLater(method.getReturnType())) {
 			logger.warn("@LlmRetry on " + method.getDeclaringClass().getName() + "." + method.getName()
-					+ " protects only the call that returns its " + method.getReturnType().getSimpleName()
-					+ ", not what happens until that has a result. Annotate a method that returns the result itself.");
+					+ " protects only the call that opens its " + method.getReturnType().getSimpleName()
+					+ ", not what is read from that. Return the result itself, a CompletableFuture, a Mono or a Flux.");
 		}
+	}
+
+	private static boolean isLater(Class<?> type) {
+		for (Class<?> later : LATER) {
+			if (later.isAssignableFrom(type)) {
+				return true;
+			}
+		}
+		return OPEN_STREAMS.contains(type.getName())
+				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
 	}
 
 	private void warnOfUnprotected() {

@@ -3,22 +3,21 @@ package dev.llmresilience.aop;
 import java.lang.reflect.Method;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import dev.llmresilience.engine.CallOptions;
-import dev.llmresilience.engine.Provider;
+import dev.llmresilience.engine.CallPlan;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a protected method's annotation comes to, resolved once. Thread-safe.
  *
  * @param method the method, for messages
- * @param provider whose guards its calls are under
- * @param options how they are made
+ * @param calls the provider entries that its calls are made under
+ * @param shape how its calls go
  * @param fallback what answers when one has failed for good, or {@code null}
  * @param key what gives its calls guards of their own, or {@code null}
  * @param tokens what estimates their tokens, or {@code null}
  * @param transactionSeen whether a call within an open transaction has been warned of
  */
-record MethodPlan(Method method, Provider provider, CallOptions options, @Nullable FallbackMethod fallback,
+record MethodPlan(Method method, CallPlan calls, CallShape shape, @Nullable FallbackMethod fallback,
 		@Nullable CallKey key, @Nullable CallTokens tokens, AtomicBoolean transactionSeen) {
 
 }

@@ -2,6 +2,7 @@ package dev.llmresilience.aop;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -12,6 +13,8 @@ import java.util.function.UnaryOperator;
 import dev.llmresilience.LlmRetry;
 import dev.llmresilience.TokenEstimator;
 import dev.llmresilience.engine.CallOptions;
+import dev.llmresilience.engine.CallPlan;
+import dev.llmresilience.engine.CallPlan.Target;
 import dev.llmresilience.engine.Provider;
 import dev.llmresilience.engine.ProviderSettings;
 import dev.llmresilience.engine.Providers;
@@ -43,6 +46,10 @@ public final class MethodPlans {
 
 	private final @Nullable TokenEstimator estimator;
 
+	private final CallShape blocking;
+
+	private final List<CallShape.Factory> others;
+
 	private final Map<MethodClassKey, Optional<MethodPlan>> plans = new ConcurrentHashMap<>();
 
 	/**
@@ -59,13 +66,17 @@ public final class MethodPlans {
 	 * are made under the entry {@code default}
 	 * @param estimator estimates the tokens of methods that do not do so themselves, or
 	 * {@code null}
+	 * @param blocking the shape of calls that return their result
+	 * @param others the shapes of calls that return something else
 	 */
 	public MethodPlans(Providers providers, UnaryOperator<String> placeholders, boolean strict,
-			@Nullable TokenEstimator estimator) {
+			@Nullable TokenEstimator estimator, CallShape blocking, List<CallShape.Factory> others) {
 		this.providers = providers;
 		this.placeholders = placeholders;
 		this.strict = strict;
 		this.estimator = estimator;
+		this.blocking = blocking;
+		this.others = List.copyOf(others);
 	}
 
 	/**
@@ -110,17 +121,51 @@ public final class MethodPlans {
 		Method specific = AopUtils.getMostSpecificMethod(method, userClass);
 		Provider provider = provider(annotation, specific);
 		String fallback = annotation.fallbackMethod();
-		return new MethodPlan(specific, provider, options(annotation, specific, provider),
+		return new MethodPlan(specific, calls(annotation, specific, provider), shape(specific.getReturnType()),
 				fallback.isEmpty() ? null : FallbackMethod.of(fallback, specific, userClass),
-				key(annotation, method, specific, userClass, provider), tokens(annotation, method, specific, userClass),
+				key(annotation, method, specific, userClass), tokens(annotation, method, specific, userClass),
 				new AtomicBoolean());
 	}
 
-	private @Nullable CallKey key(LlmRetry annotation, Method method, Method specific, Class<?> userClass,
-			Provider provider) {
+	private CallPlan calls(LlmRetry annotation, Method method, Provider provider) {
+		List<String> names = (annotation.failover().length > 0) ? List.of(annotation.failover())
+				: provider.settings().calls().failover();
+		List<Target> failover = new ArrayList<>();
+		for (String name : names) {
+			Provider other = provider("failover", name, method);
+			if (other == provider) {
+				throw new InvalidLlmRetryException(method, "failover", name, "names the provider that has failed",
+						"Name others, or leave it out for the failover of the provider entry.");
+			}
+			failover.add(target(annotation, method, other));
+		}
+		return new CallPlan(method.getDeclaringClass().getName() + "." + method.getName(),
+				target(annotation, method, provider), failover);
+	}
+
+	private CallShape shape(Class<?> returnType) {
+		for (CallShape.Factory other : this.others) {
+			CallShape shape = other.of(returnType);
+			if (shape != null) {
+				return shape;
+			}
+		}
+		return this.blocking;
+	}
+
+	/** Whether a method's calls end when it returns. */
+	boolean isBlocking(MethodPlan plan) {
+		return plan.shape() == this.blocking;
+	}
+
+	private Target target(LlmRetry annotation, Method method, Provider provider) {
+		return new Target(provider, options(annotation, method, provider),
+				annotation.key().isEmpty() ? null : this.providers.keyed(provider.name()));
+	}
+
+	private @Nullable CallKey key(LlmRetry annotation, Method method, Method specific, Class<?> userClass) {
 		String text = annotation.key();
-		return text.isEmpty() ? null : new CallKey(expression("key", text, method, specific, userClass),
-				this.providers.keyed(provider.name()));
+		return text.isEmpty() ? null : new CallKey(expression("key", text, method, specific, userClass));
 	}
 
 	private @Nullable CallTokens tokens(LlmRetry annotation, Method method, Method specific, Class<?> userClass) {
@@ -138,13 +183,16 @@ public final class MethodPlans {
 	}
 
 	private Provider provider(LlmRetry annotation, Method method) {
-		String name = annotation.provider();
+		return provider("provider", annotation.provider(), method);
+	}
+
+	private Provider provider(String attribute, String name, Method method) {
 		Provider provider = this.providers.find(name);
 		if (provider != null) {
 			return this.providers.use(name);
 		}
 		if (this.strict) {
-			throw new InvalidLlmRetryException(method, "provider", name,
+			throw new InvalidLlmRetryException(method, attribute, name,
 					"names a provider that is not configured: known are " + this.providers.names(),
 					"Use one of the known names, add an entry to llm.resilience.providers (a short kebab-case word, and "
 							+ "at least one property below it, such as type), or set llm.resilience.strict=false to "

@@ -1,8 +1,10 @@
 package dev.llmresilience.autoconfigure;
 
+import dev.llmresilience.FailureKind;
 import dev.llmresilience.breaker.BreakerTransition;
 import dev.llmresilience.breaker.LastFailure;
 import dev.llmresilience.breaker.QuotaTransition;
+import dev.llmresilience.engine.FailoverEvent;
 import dev.llmresilience.engine.GuardListener;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -58,6 +60,23 @@ final class GuardEvents implements GuardListener {
 		}
 		logger.warn(line);
 		publish(transition);
+	}
+
+	/**
+	 * A failover is one of many within an outage, which has a line of its own; only one
+	 * that costs money elsewhere because it has run out here is as loud.
+	 */
+	@Override
+	public void onFailover(FailoverEvent event) {
+		String line = "Call failed over from '" + event.from() + "' to '" + event.to() + "': " + event.kind() + ", "
+				+ event.reason();
+		if (event.kind() == FailureKind.QUOTA_EXHAUSTED) {
+			logger.warn(line);
+		}
+		else {
+			logger.info(line);
+		}
+		publish(event);
 	}
 
 	/** A listener that fails must not fail the call that caused the event. */

@@ -4,7 +4,9 @@ import dev.llmresilience.LlmResilience;
 import dev.llmresilience.TokenUsageReader;
 import dev.llmresilience.engine.BlockingDriver;
 import dev.llmresilience.engine.CallEngine;
+import dev.llmresilience.engine.ContextCarrier;
 import dev.llmresilience.engine.DefaultLlmResilience;
+import dev.llmresilience.engine.FutureDriver;
 import dev.llmresilience.engine.Providers;
 import dev.llmresilience.failure.DefaultFailureClassifier;
 import dev.llmresilience.failure.FailureClassifier;
@@ -29,7 +31,7 @@ import org.springframework.core.env.Environment;
  * beans that an application may inject are still there, but no call is protected.
  */
 @AutoConfiguration
-@Import(LlmRetryConfiguration.class)
+@Import({ LlmRetryConfiguration.class, ReactiveConfiguration.class, ContextConfiguration.class })
 @EnableConfigurationProperties(LlmResilienceProperties.class)
 public final class LlmResilienceAutoConfiguration {
 
@@ -73,9 +75,16 @@ public final class LlmResilienceAutoConfiguration {
 
 	@Bean
 	CallEngine llmCallEngine(TimeSource time, DefaultFailureClassifier classifier,
-			ObjectProvider<ResultClassifier> results, ObjectProvider<TokenUsageReader> usages) {
+			ObjectProvider<ResultClassifier> results, ObjectProvider<TokenUsageReader> usages,
+			ObjectProvider<ContextCarrier> context) {
 		return new CallEngine(time, classifier, new ResultClassifiers(results.orderedStream().toList()),
-				new TokenUsageReaders(usages.orderedStream().toList()));
+				new TokenUsageReaders(usages.orderedStream().toList()),
+				context.getIfAvailable(() -> ContextCarrier.NONE));
+	}
+
+	@Bean
+	FutureDriver llmFutureDriver(CallEngine engine) {
+		return new FutureDriver(engine);
 	}
 
 	@Bean
@@ -85,8 +94,10 @@ public final class LlmResilienceAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	LlmResilience llmResilience(LlmResilienceProperties properties, Providers providers, BlockingDriver driver) {
-		return properties.enabled() ? new DefaultLlmResilience(providers, driver) : new UnprotectedCalls(providers);
+	LlmResilience llmResilience(LlmResilienceProperties properties, Providers providers, BlockingDriver driver,
+			FutureDriver futures, TimeSource time) {
+		return properties.enabled() ? new DefaultLlmResilience(providers, driver, futures, time)
+				: new UnprotectedCalls(providers);
 	}
 
 	@Bean

@@ -1,11 +1,14 @@
 package dev.llmresilience.autoconfigure;
 
 import dev.llmresilience.TokenEstimator;
+import dev.llmresilience.aop.CallShape;
+import dev.llmresilience.aop.FutureShape;
 import dev.llmresilience.aop.LlmRetryAspect;
 import dev.llmresilience.aop.LlmRetryMethods;
 import dev.llmresilience.aop.LlmRetryPointcut;
 import dev.llmresilience.aop.MethodPlans;
 import dev.llmresilience.engine.BlockingDriver;
+import dev.llmresilience.engine.FutureDriver;
 import dev.llmresilience.engine.Providers;
 
 import org.springframework.aop.support.DefaultPointcutAdvisor;
@@ -34,8 +37,8 @@ class LlmRetryConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LlmRetryAspect llmRetryAspect(ObjectProvider<MethodPlans> plans, ObjectProvider<BlockingDriver> driver) {
-		return new LlmRetryAspect(plans::getObject, driver::getObject);
+	static LlmRetryAspect llmRetryAspect(ObjectProvider<MethodPlans> plans) {
+		return new LlmRetryAspect(plans::getObject);
 	}
 
 	/**
@@ -57,10 +60,17 @@ class LlmRetryConfiguration {
 	 */
 	@Bean
 	MethodPlans llmMethodPlans(Providers providers, Environment environment, LlmResilienceProperties properties,
-			ObjectProvider<TokenEstimator> estimators) {
+			ObjectProvider<TokenEstimator> estimators, BlockingDriver blocking,
+			ObjectProvider<CallShape.Factory> others) {
 		TokenEstimator estimator = estimators.getIfUnique();
 		return new MethodPlans(providers, environment::resolveRequiredPlaceholders, properties.strict(),
-				(estimator != null) ? estimator : estimators.orderedStream().findFirst().orElse(null));
+				(estimator != null) ? estimator : estimators.orderedStream().findFirst().orElse(null), blocking::call,
+				others.orderedStream().toList());
+	}
+
+	@Bean
+	FutureShape llmFutureShape(FutureDriver driver) {
+		return new FutureShape(driver);
 	}
 
 	@Bean

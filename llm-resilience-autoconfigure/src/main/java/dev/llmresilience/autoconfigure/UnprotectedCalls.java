@@ -1,6 +1,10 @@
 package dev.llmresilience.autoconfigure;
 
+import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 
 import dev.llmresilience.LlmResilience;
 import dev.llmresilience.engine.Providers;
@@ -20,6 +24,16 @@ final class UnprotectedCalls implements LlmResilience {
 	@Override
 	public <T> T call(String provider, Callable<T> callable) throws Exception {
 		return callable.call();
+	}
+
+	@Override
+	public <T> CompletableFuture<T> callAsync(String provider, Supplier<? extends CompletionStage<T>> supplier) {
+		return supplier.get().toCompletableFuture();
+	}
+
+	@Override
+	public <T> T withDeadline(Duration timeLeft, Callable<T> task) throws Exception {
+		return task.call();
 	}
 
 	/** Of a limiter that no call passes: what cannot be set is refused all the same. */

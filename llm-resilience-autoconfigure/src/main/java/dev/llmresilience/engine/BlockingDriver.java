@@ -1,6 +1,11 @@
 package dev.llmresilience.engine;
 
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+
+import dev.llmresilience.AttemptTimeoutException;
 import dev.llmresilience.LlmCallRefusedException;
+import dev.llmresilience.engine.WorkerAttempt.Outcome;
 import dev.llmresilience.limiter.RateLimiter;
 import dev.llmresilience.limiter.Ticket;
 import dev.llmresilience.limiter.Ticket.State;
@@ -26,7 +31,7 @@ public final class BlockingDriver {
 	}
 
 	/**
-	 * Makes a call whose tokens nobody has estimated.
+	 * Makes a call under one provider entry.
 	 * @param <T> the type of the result
 	 * @param provider whose guards the call is under
 	 * @param options how it is made
@@ -38,14 +43,14 @@ public final class BlockingDriver {
 	 */
 	public <T extends @Nullable Object> T call(Provider provider, CallOptions options, Body<T> body,
 			@Nullable Fallback<T> fallback) throws Throwable {
-		return call(provider, options, 0, body, fallback);
+		return call(CallPlan.of(provider, options), null, 0, body, fallback);
 	}
 
 	/**
 	 * Makes a call.
 	 * @param <T> the type of the result
-	 * @param provider whose guards the call is under
-	 * @param options how it is made
+	 * @param plan the provider entries that it is made under
+	 * @param key the key whose guards it is under, or {@code null} for those of the entry
 	 * @param tokens the tokens that it is estimated to use, zero or less if unknown
 	 * @param body one attempt; it may run several times
 	 * @param fallback answers when the call has failed for good, or {@code null}
@@ -53,34 +58,52 @@ public final class BlockingDriver {
 	 * @throws Throwable what the last attempt threw, the same object, or a
 	 * {@link LlmCallRefusedException} if there was no attempt
 	 */
-	public <T extends @Nullable Object> T call(Provider provider, CallOptions options, long tokens, Body<T> body,
+	public <T extends @Nullable Object> T call(CallPlan plan, @Nullable Object key, long tokens, Body<T> body,
 			@Nullable Fallback<T> fallback) throws Throwable {
-		Call call = new Call(this.engine, provider, options, tokens);
-		Throwable failure;
+		Call call = Call.begin(this.engine, plan, key, tokens);
+		FailoverChain chain;
+		try {
+			return call(call, body);
+		}
+		catch (Throwable ex) {
+			chain = new FailoverChain(this.engine, plan, key, tokens, call, ex);
+		}
+		Call next = chain.next(call);
+		while (next != null) {
+			try {
+				T result = call(next, body);
+				chain.succeeded(next);
+				return result;
+			}
+			catch (Throwable ex) {
+				chain.failed(next, ex);
+			}
+			next = chain.next(next);
+		}
+		if (fallback == null || !chain.mayFallBack()) {
+			throw chain.surfaced();
+		}
+		return fallback.recover(chain.surfaced());
+	}
+
+	private <T extends @Nullable Object> T call(Call call, Body<T> body) throws Throwable {
 		call.enter();
 		try {
 			return attempts(call, body);
 		}
-		catch (Throwable ex) {
-			failure = ex;
-		}
 		finally {
 			call.leave();
+			call.close();
 		}
-		if (fallback == null || !call.mayFallBack()) {
-			throw failure;
-		}
-		return fallback.recover(failure);
 	}
 
 	private <T extends @Nullable Object> T attempts(Call call, Body<T> body) throws Throwable {
 		long now = call.start();
 		while (true) {
 			now = leave(call, now);
-			call.begin(now);
 			T result;
 			try {
-				result = body.run();
+				result = call.isOnWorker() ? onWorker(call, body, now) : onCaller(call, body, now);
 				this.engine.check(result, call.guards().provider());
 			}
 			catch (Throwable ex) {
@@ -94,6 +117,31 @@ public final class BlockingDriver {
 			call.succeeded(result);
 			return result;
 		}
+	}
+
+	private static <T extends @Nullable Object> T onCaller(Call call, Body<T> body, long now) throws Throwable {
+		call.beginHere(now);
+		return body.run();
+	}
+
+	private <T extends @Nullable Object> T onWorker(Call call, Body<T> body, long now) throws Throwable {
+		long nanos = call.begin(now) - now;
+		WorkerAttempt<T> attempt = new WorkerAttempt<>(this.engine.time(), call, body);
+		this.engine.time().execute(this.engine.context().capture().apply(attempt));
+		Outcome<T> outcome;
+		try {
+			outcome = attempt.await(nanos);
+		}
+		catch (InterruptedException ex) {
+			attempt.leave();
+			Thread.currentThread().interrupt();
+			throw new CancellationException("Interrupted while an attempt was under way");
+		}
+		if (outcome == null) {
+			attempt.leave();
+			throw new AttemptTimeoutException(call.name(), "answer", Duration.ofNanos(nanos));
+		}
+		return outcome.get();
 	}
 
 	/**
@@ -119,8 +167,7 @@ public final class BlockingDriver {
 
 	/** Waits for a slot of the limiter. */
 	private @Nullable LlmCallRefusedException queue(Call call, long now) throws Throwable {
-		Provider provider = call.guards().provider();
-		RateLimiter limiter = provider.limiter();
+		RateLimiter limiter = call.guards().provider().limiter();
 		Waiter waiter = this.engine.time().waiter();
 		Ticket ticket = limiter.enqueue(call.guards().permit(), now, call.deadline(), call.isRetry(), waiter::signal);
 		if (ticket.state() == State.WAITING) {
@@ -129,19 +176,12 @@ public final class BlockingDriver {
 				limiter.leave(ticket);
 			}
 			catch (InterruptedException ex) {
-				if (!limiter.leave(ticket) && ticket.state() == State.GRANTED) {
-					limiter.giveBack(call.guards().permit());
-				}
-				call.guards().abandon();
+				call.leaveQueue(ticket);
 				Thread.currentThread().interrupt();
 				throw call.cancelled();
 			}
 		}
-		if (ticket.state() == State.GRANTED) {
-			return null;
-		}
-		call.guards().abandon();
-		return Refusals.limiter(provider, ticket, this.engine.time().now());
+		return call.queued(ticket);
 	}
 
 	/**

@@ -17,10 +17,16 @@ import dev.llmresilience.LlmCallReport;
 import dev.llmresilience.LlmCallReport.Attempt;
 import dev.llmresilience.LlmFailure;
 import dev.llmresilience.TokenUsage;
+import dev.llmresilience.engine.CallPlan.Target;
+import dev.llmresilience.engine.CallSettings.AttemptThread;
+import dev.llmresilience.limiter.RateLimiter;
+import dev.llmresilience.limiter.Ticket;
+import dev.llmresilience.limiter.Ticket.State;
 import dev.llmresilience.policy.AttemptHistory;
 import dev.llmresilience.policy.Decision;
 import dev.llmresilience.policy.Decision.GiveUp;
 import dev.llmresilience.policy.Decision.Retry;
+import dev.llmresilience.policy.FailoverRule;
 import dev.llmresilience.policy.RetryDecider;
 import dev.llmresilience.policy.RetryDecider.Situation;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +59,13 @@ final class Call extends LlmCall {
 
 	private final CallOptions options;
 
+	/** That of the thread that the whole invocation began on. */
 	private final Place place;
+
+	private final @Nullable KeyedProvider lease;
+
+	/** Another provider takes over after so many failures on the rate-limit ladder. */
+	private final int escalateAfter;
 
 	/** The call that this one is nested in. */
 	private final @Nullable LlmCall outer;
@@ -64,6 +76,9 @@ final class Call extends LlmCall {
 
 	private final long deadline;
 
+	/** Whether attempts run on the thread of the caller. */
+	private boolean here;
+
 	private int attempt;
 
 	private long attemptStart;
@@ -71,6 +86,9 @@ final class Call extends LlmCall {
 	private @Nullable RunningAttempt running;
 
 	private volatile boolean sideEffect;
+
+	/** Whether somebody wanted to know the provider. */
+	private volatile boolean asked;
 
 	/** Made for whoever asks first. */
 	private volatile @Nullable String id;
@@ -89,29 +107,117 @@ final class Call extends LlmCall {
 
 	private @Nullable LlmFailure nestedFailure;
 
-	Call(CallEngine engine, Provider provider, CallOptions options, long tokens) {
+	/**
+	 * Creates a call.
+	 * @param engine what it shares with all other calls
+	 * @param target the provider entry that it is made under, and how
+	 * @param key the key whose guards it is under, or {@code null} for those of the entry
+	 * @param tokens the tokens that it is estimated to use, zero or less if unknown
+	 * @param place that of the thread that the invocation began on
+	 * @param outer the call that it is nested in
+	 * @param start now, on the monotonic clock
+	 * @param deadline the latest moment on that clock at which it may end
+	 * @param escalates whether another provider takes over when this one keeps rejecting
+	 */
+	private Call(CallEngine engine, Target target, @Nullable Object key, long tokens, Place place,
+			@Nullable LlmCall outer, long start, long deadline, boolean escalates) {
 		this.engine = engine;
-		this.options = options;
-		this.place = place();
-		this.outer = this.place.current();
-		this.start = engine.time().nanoTime();
-		this.guards = new Guards(provider, engine.time(), (this.outer instanceof Call call) ? call.guards : null,
-				options.priority(), tokens, this.start);
-		this.deadline = this.start + options.timeoutNanos();
+		this.options = target.options();
+		this.place = place;
+		this.outer = outer;
+		this.start = start;
+		this.deadline = deadline;
+		this.lease = target.lease(key);
+		Provider provider = (this.lease != null) ? this.lease.provider() : target.provider();
+		this.escalateAfter = escalates ? provider.settings().calls().rateLimitEscalateAfter() : Integer.MAX_VALUE;
+		this.guards = new Guards(provider, engine.time(), (outer instanceof Call call) ? call.guards : null,
+				this.options.priority(), tokens, start);
 	}
 
 	/**
-	 * Makes this the current call of the thread that created it.
+	 * Begins a call on the calling thread.
+	 * @param engine what it shares with all other calls
+	 * @param plan the entries that it is made under
+	 * @param key the key whose guards it is under, or {@code null}
+	 * @param tokens the tokens that it is estimated to use, zero or less if unknown
+	 * @return the call
+	 */
+	static Call begin(CallEngine engine, CallPlan plan, @Nullable Object key, long tokens) {
+		Place place = place();
+		long start = engine.time().nanoTime();
+		Target target = plan.first();
+		long deadline = start + target.options().timeoutNanos();
+		Long bound = place.deadline();
+		if (bound != null && bound - deadline < 0) {
+			deadline = bound;
+		}
+		return new Call(engine, target, key, tokens, place, place.current(), start, deadline,
+				!plan.failover().isEmpty());
+	}
+
+	/**
+	 * Bounds the calls that the calling thread begins.
+	 * @param deadline the latest moment on the monotonic clock
+	 * @return what bounded them before, to be set again
+	 */
+	static @Nullable Long bound(long deadline) {
+		Place place = place();
+		Long before = place.deadline();
+		if (before == null || deadline - before < 0) {
+			place.bound(deadline);
+		}
+		return before;
+	}
+
+	/** Bounds the calls that the calling thread begins as before. */
+	static void restoreBound(@Nullable Long before) {
+		place().bound(before);
+	}
+
+	/**
+	 * Makes this the current call of the thread that the invocation began on.
 	 */
 	void enter() {
 		this.place.enter(this);
 	}
 
 	/**
-	 * Makes the call around this one the current one again.
+	 * Makes the call around this one the current one of that thread again.
 	 */
 	void leave() {
 		this.place.enter(this.outer);
+	}
+
+	/**
+	 * Makes this the current call of whatever thread it is that calls.
+	 * @return the call that it was in, to {@linkplain #restore go back} to
+	 */
+	@Nullable LlmCall enterHere() {
+		Place here = place();
+		LlmCall before = here.current();
+		here.enter(this);
+		return before;
+	}
+
+	/**
+	 * Makes another call the current one of the calling thread again.
+	 * @param before the call, or {@code null} for none
+	 */
+	static void restore(@Nullable LlmCall before) {
+		place().enter(before);
+	}
+
+	/**
+	 * Gives back the guards of its key. To be called once, after all else.
+	 */
+	void close() {
+		if (this.lease != null) {
+			this.lease.release();
+		}
+	}
+
+	CallOptions options() {
+		return this.options;
 	}
 
 	long start() {
@@ -140,8 +246,8 @@ final class Call extends LlmCall {
 	 * @return why the call may not go on, or {@code null} if it may
 	 */
 	@Nullable LlmCallRefusedException admit(long now) {
-		LlmCallRefusedException refusal = this.engine.isClosed() ? Refusals.shutdown(provider())
-				: (this.deadline - now <= 0) ? Refusals.deadline(provider()) : null;
+		LlmCallRefusedException refusal = this.engine.isClosed() ? Refusals.shutdown(name())
+				: (this.deadline - now <= 0) ? Refusals.deadline(name()) : null;
 		if (refusal != null) {
 			this.guards.abandon();
 			return refusal;
@@ -150,10 +256,25 @@ final class Call extends LlmCall {
 	}
 
 	/**
-	 * Begins an attempt on the calling thread.
+	 * Begins an attempt that is interrupted on the calling thread when its time is over.
 	 * @param now the monotonic clock
 	 */
-	void begin(long now) {
+	void beginHere(long now) {
+		this.here = true;
+		this.running = this.engine.watch().begin(begin(now));
+	}
+
+	/** Whether attempts run on another thread than the caller's. */
+	boolean isOnWorker() {
+		return this.guards.provider().settings().calls().attemptThread() == AttemptThread.WORKER;
+	}
+
+	/**
+	 * Begins an attempt.
+	 * @param now the monotonic clock
+	 * @return when its time is over
+	 */
+	long begin(long now) {
 		this.attempt++;
 		if (this.used != null) {
 			this.used = null;
@@ -163,7 +284,7 @@ final class Call extends LlmCall {
 		}
 		this.attemptStart = now;
 		long expiry = now + this.options.attemptTimeoutNanos(this.attempt);
-		this.running = this.engine.watch().begin((expiry - this.deadline < 0) ? expiry : this.deadline);
+		return (expiry - this.deadline < 0) ? expiry : this.deadline;
 	}
 
 	/**
@@ -229,15 +350,15 @@ final class Call extends LlmCall {
 			this.guards.abandon();
 			return new GiveUp(GiveUpReason.NESTED, null);
 		}
-		LlmFailure judged = this.engine.judge(thrown, expired, this.guards.provider(), this.options);
-		if (judged.kind() == FailureKind.CANCELLED && CallEngine.hidesInterrupt(thrown)) {
+		LlmFailure judged = this.engine.judge(thrown, expired, this.here, this.guards.provider(), this.options);
+		if (this.here && judged.kind() == FailureKind.CANCELLED && CallEngine.hidesInterrupt(thrown)) {
 			Thread.currentThread().interrupt();
 		}
 		LlmFailure failure = this.guards.paced(judged);
 		failures.add(thrown, failure);
 		failures.history.failed(RetryDecider.ladder(failure), now);
 		Situation situation = new Situation(now, this.deadline - now, this.options.maxAttempts(), mayRepeat(),
-				this.sideEffect, this.guards.paces(failure));
+				this.sideEffect, this.guards.paces(failure), this.escalateAfter);
 		Decision decision = RetryDecider.decide(this.options.policy(), failures.history, failure, situation,
 				this.engine.time()::random);
 		this.guards.failed(failure, ladderSpent(decision, failures.history, failure));
@@ -313,6 +434,67 @@ final class Call extends LlmCall {
 	}
 
 	/**
+	 * Tells what a wait in the limiter's queue came to, once it is over.
+	 * @param ticket the ticket
+	 * @return why the call may not go on, or {@code null} if it may
+	 */
+	@Nullable LlmCallRefusedException queued(Ticket ticket) {
+		if (ticket.state() == State.GRANTED) {
+			return null;
+		}
+		this.guards.abandon();
+		return Refusals.limiter(this.guards.provider(), ticket, this.engine.time().now());
+	}
+
+	/**
+	 * Leaves the limiter's queue without having waited to the end.
+	 * @param ticket the ticket
+	 */
+	void leaveQueue(Ticket ticket) {
+		RateLimiter limiter = this.guards.provider().limiter();
+		if (!limiter.leave(ticket) && ticket.state() == State.GRANTED) {
+			limiter.giveBack(this.guards.permit());
+		}
+		this.guards.abandon();
+	}
+
+	/**
+	 * The first element of a stream has come: the provider is up. What becomes of the
+	 * stream is told later.
+	 */
+	void delivers() {
+		this.guards.delivers();
+	}
+
+	/**
+	 * A stream broke after its first element, which cannot be taken back.
+	 * @param thrown what it broke with
+	 * @return what the caller gets
+	 */
+	Throwable broke(Throwable thrown) {
+		try {
+			LlmFailure failure = this.engine.judge(thrown, false, false, this.guards.provider(), this.options);
+			failures().add(thrown, failure);
+			this.guards.failed(this.guards.paced(failure), false);
+			this.guards.back();
+		}
+		catch (RuntimeException | Error ex) {
+			this.guards.abandon();
+			failures().addUnjudged(thrown);
+		}
+		return end(thrown, GiveUpReason.STREAM_BROKEN, null);
+	}
+
+	/**
+	 * The caller went away while an attempt was in flight.
+	 */
+	void cancelledInFlight() {
+		LlmFailure failure = this.guards.paced(LlmFailure.of(FailureKind.CANCELLED));
+		this.guards.failed(failure, false);
+		this.guards.back();
+	}
+
+	/**
 	 * Ends the call because its thread was interrupted while it waited.
 	 * @return what the caller gets: what the last attempt threw, or a
 	 * {@link CancellationException} if there was none
@@ -320,7 +502,7 @@ final class Call extends LlmCall {
 	Throwable cancelled() {
 		Throwable last = failures().lastThrownOrNull();
 		if (last == null) {
-			last = new CancellationException("Interrupted while the call to '" + provider() + "' waited for its turn");
+			last = new CancellationException("Interrupted while the call to '" + name() + "' waited for its turn");
 		}
 		return end(last, GiveUpReason.CANCELLED, null);
 	}
@@ -328,15 +510,46 @@ final class Call extends LlmCall {
 	private Throwable end(Throwable thrown, GiveUpReason reason, @Nullable Instant retryAt) {
 		Failures failures = failures();
 		failures.gone |= isGone(reason);
+		failures.reason = reason;
 		if (this.outer instanceof Call call) {
 			call.nestedThrown = thrown;
 			call.nestedFailure = failures.last;
 			call.nestedGone = failures.gone;
 		}
 		if (LlmCallReport.find(thrown) == null) {
-			thrown.addSuppressed(new LlmCallReport(provider(), failures.attempts, reason, retryAt));
+			thrown.addSuppressed(new LlmCallReport(name(), failures.attempts, reason, retryAt));
 		}
 		return thrown;
+	}
+
+	/**
+	 * Whether another provider may take over.
+	 * @return whether it may
+	 */
+	boolean mayFailOver() {
+		Failures failures = failures();
+		GiveUpReason reason = failures.reason;
+		return reason != null && !failures.gone
+				&& FailoverRule.allows(this.guards.provider().settings().calls().failoverOn(), reason, failures.last,
+						this.sideEffect, mayRepeat());
+	}
+
+	/**
+	 * Hands the invocation over to another provider.
+	 * @param target the other one
+	 * @param key the key whose guards the call is under, or {@code null}
+	 * @param tokens the tokens that it is estimated to use
+	 * @param escalates whether a further one would take over from that
+	 * @return the call there
+	 */
+	Call handOver(Target target, @Nullable Object key, long tokens, boolean escalates) {
+		Failures failures = failures();
+		GiveUpReason reason = Objects.requireNonNull(failures.reason);
+		this.guards.provider()
+			.onFailover(new FailoverEvent(name(), target.provider().name(), reason,
+					FailoverRule.kind(reason, failures.last), this.engine.time().now()));
+		return new Call(this.engine, target, key, tokens, this.place, this.outer, this.engine.time().nanoTime(),
+				this.deadline, escalates);
 	}
 
 	/**
@@ -360,9 +573,23 @@ final class Call extends LlmCall {
 		return failures;
 	}
 
+	String name() {
+		return this.guards.provider().name();
+	}
+
 	@Override
 	public String provider() {
-		return this.guards.provider().name();
+		if (!this.asked) {
+			this.asked = true;
+		}
+		return name();
+	}
+
+	/**
+	 * Whether an attempt was made that never asked which provider it is for.
+	 */
+	boolean isBlind() {
+		return this.attempt > 0 && !this.asked;
 	}
 
 	@Override

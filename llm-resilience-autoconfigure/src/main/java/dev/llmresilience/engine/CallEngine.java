@@ -6,6 +6,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 
+import dev.llmresilience.AttemptTimeoutException;
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.LlmFailure;
 import dev.llmresilience.LlmFailure.Verdict;
@@ -37,7 +38,10 @@ public final class CallEngine implements AutoCloseable {
 
 	private final AttemptWatch watch;
 
-	private final Set<Waiter> waiting = ConcurrentHashMap.newKeySet();
+	private final ContextCarrier context;
+
+	/** Ends the waits that are under way. */
+	private final Set<Runnable> waiting = ConcurrentHashMap.newKeySet();
 
 	private volatile boolean closed;
 
@@ -69,15 +73,33 @@ public final class CallEngine implements AutoCloseable {
 	 */
 	public CallEngine(TimeSource time, FailureClassifier classifier, ResultClassifiers results,
 			TokenUsageReaders usages) {
+		this(time, classifier, results, usages, ContextCarrier.NONE);
+	}
+
+	/**
+	 * Creates an engine.
+	 * @param time clock, timers and randomness
+	 * @param classifier judges what attempts throw
+	 * @param results judges what they return
+	 * @param usages read from it how many tokens they have used
+	 * @param context carries the context of callers to other threads
+	 */
+	public CallEngine(TimeSource time, FailureClassifier classifier, ResultClassifiers results,
+			TokenUsageReaders usages, ContextCarrier context) {
 		this.time = time;
 		this.classifier = classifier;
 		this.results = results;
 		this.usages = usages;
+		this.context = context;
 		this.watch = new AttemptWatch(time);
 	}
 
 	TimeSource time() {
 		return this.time;
+	}
+
+	ContextCarrier context() {
+		return this.context;
 	}
 
 	AttemptWatch watch() {
@@ -92,8 +114,8 @@ public final class CallEngine implements AutoCloseable {
 	 * Judges a failure. An attempt that we interrupted because its time was over timed
 	 * out, whatever that interrupt made of it; the caller's word beats the rules.
 	 */
-	LlmFailure judge(Throwable thrown, boolean expired, Provider provider, CallOptions options) {
-		LlmFailure failure = expired ? LlmFailure.of(FailureKind.TIMEOUT) : classify(thrown, provider);
+	LlmFailure judge(Throwable thrown, boolean expired, boolean here, Provider provider, CallOptions options) {
+		LlmFailure failure = expired ? LlmFailure.of(FailureKind.TIMEOUT) : classify(thrown, here, provider);
 		if (isAny(thrown, options.noRetryOn())) {
 			return failure.withVerdict(Verdict.NO_RETRY);
 		}
@@ -108,7 +130,7 @@ public final class CallEngine implements AutoCloseable {
 		if (result == null || !this.results.knows(result)) {
 			return;
 		}
-		LlmFailure failure = this.results.classify(result, context(provider));
+		LlmFailure failure = this.results.classify(result, context(provider, true));
 		if (failure != null) {
 			throw new LlmResultException(failure);
 		}
@@ -122,17 +144,22 @@ public final class CallEngine implements AutoCloseable {
 		return (result != null) ? this.usages.read(result) : null;
 	}
 
-	private FailureContext context(Provider provider) {
-		return new FailureContext(provider.settings().type(), this.time.now(), Thread.currentThread().isInterrupted());
+	/** Only the flag of the caller's own thread means that the caller went away. */
+	private FailureContext context(Provider provider, boolean here) {
+		return new FailureContext(provider.settings().type(), this.time.now(),
+				here && Thread.currentThread().isInterrupted());
 	}
 
-	private LlmFailure classify(Throwable thrown, Provider provider) {
+	private LlmFailure classify(Throwable thrown, boolean here, Provider provider) {
 		if (thrown instanceof LlmResultException result) {
 			return result.failure();
 		}
+		if (thrown instanceof AttemptTimeoutException) {
+			return LlmFailure.of(FailureKind.TIMEOUT);
+		}
 		LlmFailure failure = null;
 		try {
-			failure = this.classifier.classify(thrown, context(provider));
+			failure = this.classifier.classify(thrown, context(provider, here));
 		}
 		catch (RuntimeException ex) {
 			// The failure of the call matters more than that of its judge.
@@ -191,15 +218,32 @@ public final class CallEngine implements AutoCloseable {
 			return;
 		}
 		Waiter waiter = this.time.waiter();
-		this.waiting.add(waiter);
+		Runnable end = waiter::signal;
+		await(end);
 		try {
 			if (!this.closed) {
 				waiter.await(nanos);
 			}
 		}
 		finally {
-			this.waiting.remove(waiter);
+			awaited(end);
 		}
+	}
+
+	/**
+	 * A wait begins that a shutdown has to end.
+	 * @param end ends it; may be called more than once
+	 */
+	void await(Runnable end) {
+		this.waiting.add(end);
+	}
+
+	/**
+	 * A wait is over.
+	 * @param end the same as before
+	 */
+	void awaited(Runnable end) {
+		this.waiting.remove(end);
 	}
 
 	/**
@@ -208,7 +252,7 @@ public final class CallEngine implements AutoCloseable {
 	@Override
 	public void close() {
 		this.closed = true;
-		this.waiting.forEach(Waiter::signal);
+		this.waiting.forEach(Runnable::run);
 	}
 
 }

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import dev.llmresilience.FailureKind;
+import dev.llmresilience.GiveUpReason;
 import dev.llmresilience.LlmCallReport.Attempt;
 import dev.llmresilience.LlmFailure;
 import dev.llmresilience.policy.AttemptHistory;
@@ -23,6 +24,9 @@ final class Failures {
 	@Nullable LlmFailure last;
 
 	@Nullable Throwable thrown;
+
+	/** Why the call ended, once it has. */
+	@Nullable GiveUpReason reason;
 
 	/** Whether the caller, or the application, has gone away. */
 	boolean gone;

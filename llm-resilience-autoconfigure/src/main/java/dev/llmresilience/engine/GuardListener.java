@@ -20,6 +20,10 @@ public interface GuardListener {
 		public void onTransition(QuotaTransition transition) {
 		}
 
+		@Override
+		public void onFailover(FailoverEvent event) {
+		}
+
 	};
 
 	/**
@@ -33,5 +37,11 @@ public interface GuardListener {
 	 * @param transition what changed
 	 */
 	void onTransition(QuotaTransition transition);
+
+	/**
+	 * Another provider entry has taken over a call.
+	 * @param event who and why
+	 */
+	void onFailover(FailoverEvent event);
 
 }

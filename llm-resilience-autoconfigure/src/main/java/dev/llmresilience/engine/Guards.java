@@ -181,6 +181,22 @@ final class Guards {
 	}
 
 	/**
+	 * A stream has begun to deliver. A trial or probe need not wait for its end; whoever
+	 * holds none still reports that.
+	 */
+	void delivers() {
+		if (this.breaker != null && this.breaker.holdsTrial()) {
+			this.breaker.success();
+		}
+		if (this.accountQuota != null && this.accountQuota.holdsProbe()) {
+			this.accountQuota.success();
+		}
+		if (this.quota != null && this.quota.holdsProbe()) {
+			this.quota.success();
+		}
+	}
+
+	/**
 	 * Whether the limiter will space out the retry after a failure, so that it needs
 	 * neither backoff nor budget.
 	 */

@@ -81,6 +81,10 @@ public final class Provider {
 		this.listener.onTransition(transition);
 	}
 
+	void onFailover(FailoverEvent event) {
+		this.listener.onFailover(event);
+	}
+
 	void use() {
 		if (!this.used) {
 			this.used = true;

@@ -6,11 +6,13 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.Objects;
 import java.util.TreeSet;
 
 import dev.llmresilience.breaker.CircuitBreaker;
 import dev.llmresilience.breaker.QuotaLatch;
+import dev.llmresilience.engine.CallPlan.Target;
 import dev.llmresilience.budget.RetryBudget;
 import dev.llmresilience.limiter.RateLimiter;
 import dev.llmresilience.time.TimeSource;
@@ -25,6 +27,8 @@ public final class Providers implements AutoCloseable {
 	public static final int DEFAULT_MAX_KEYS = 1000;
 
 	private final Map<String, Provider> byName;
+
+	private final Map<String, CallPlan> plans = new ConcurrentHashMap<>();
 
 	private final Map<String, KeyedProviders> keyedByName;
 
@@ -91,6 +95,28 @@ public final class Providers implements AutoCloseable {
 	 */
 	public @Nullable Provider find(String name) {
 		return this.byName.get(name);
+	}
+
+	/**
+	 * The plan of calls that ask for nothing special.
+	 * @param name the name of the entry that they are made under, which is used from now
+	 * on
+	 * @return the plan, with the failover of the entry
+	 * @throws IllegalArgumentException if there is none of that name
+	 */
+	CallPlan plan(String name) {
+		use(name);
+		return this.plans.computeIfAbsent(name, (unused) -> {
+			Provider provider = get(name);
+			List<Target> failover = provider.settings()
+				.calls()
+				.failover()
+				.stream()
+				.map(this::get)
+				.map((other) -> new Target(other, other.options(), null))
+				.toList();
+			return new CallPlan("'" + name + "'", new Target(provider, provider.options(), null), failover);
+		});
 	}
 
 	/**

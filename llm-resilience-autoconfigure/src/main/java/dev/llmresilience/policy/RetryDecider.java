@@ -98,6 +98,9 @@ public final class RetryDecider {
 		if (ladder == Ladder.TRANSPORT) {
 			return failures >= policy.maxAttempts();
 		}
+		if (failures >= situation.escalateAfter()) {
+			return true;
+		}
 		Duration maxElapsed = policy.rateLimitMaxElapsed();
 		if (maxElapsed != null) {
 			return situation.now() - history.firstRateLimit() >= maxElapsed.toNanos();
@@ -147,9 +150,11 @@ public final class RetryDecider {
 	 * @param sideEffect whether something was done that must not be done twice
 	 * @param paced whether a limiter paces the retry, which then needs no backoff, spread
 	 * or budget: the queue spreads it, and it is no guess
+	 * @param escalateAfter after so many failures on the rate-limit ladder another
+	 * provider takes over; {@link Integer#MAX_VALUE} where none does
 	 */
 	public record Situation(long now, long timeLeftNanos, int maxAttempts, boolean idempotent, boolean sideEffect,
-			boolean paced) {
+			boolean paced, int escalateAfter) {
 	}
 
 }

@@ -110,6 +110,15 @@ public final class VirtualTime implements TimeSource, AutoCloseable {
 	}
 
 	/**
+	 * Runs a task at the present simulated time, without a thread of its own: it must not
+	 * block.
+	 */
+	@Override
+	public void execute(Runnable task) {
+		schedule(0, task);
+	}
+
+	/**
 	 * Starts a simulated caller at the present simulated time. It runs once the
 	 * simulation does.
 	 * @param task what the caller does; it may block on this time source, and an

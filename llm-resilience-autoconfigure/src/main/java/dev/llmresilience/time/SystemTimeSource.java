@@ -1,10 +1,17 @@
 package dev.llmresilience.time;
 
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.time.Instant;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 import org.apache.commons.logging.Log;
@@ -12,13 +19,16 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * Real time. Timers run on one daemon thread, which starts with the first timer and ends
- * when this source is closed. Thread-safe.
+ * when this source is closed. Tasks run on virtual threads where there are such, and else
+ * on daemon threads of their own, which are kept for a minute. Thread-safe.
  */
 public final class SystemTimeSource implements TimeSource, AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(SystemTimeSource.class);
 
 	private final ScheduledThreadPoolExecutor timers;
+
+	private final ExecutorService tasks = tasks();
 
 	/**
 	 * Creates a source with a timer thread of its own.
@@ -56,12 +66,42 @@ public final class SystemTimeSource implements TimeSource, AutoCloseable {
 		return () -> future.cancel(false);
 	}
 
+	@Override
+	public void execute(Runnable task) {
+		try {
+			this.tasks.execute(() -> run(task));
+		}
+		catch (RejectedExecutionException ex) {
+			run(task);
+		}
+	}
+
+	private static ExecutorService tasks() {
+		try {
+			MethodHandle virtual = MethodHandles.publicLookup()
+				.findStatic(Executors.class, "newVirtualThreadPerTaskExecutor",
+						MethodType.methodType(ExecutorService.class));
+			return (ExecutorService) virtual.invokeExact();
+		}
+		catch (NoSuchMethodException ex) {
+			AtomicInteger number = new AtomicInteger();
+			return Executors.newCachedThreadPool((task) -> {
+				Thread thread = new Thread(task, "llm-resilience-" + number.incrementAndGet());
+				thread.setDaemon(true);
+				return thread;
+			});
+		}
+		catch (Throwable ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
 	private static void run(Runnable task) {
 		try {
 			task.run();
 		}
 		catch (RuntimeException ex) {
-			logger.error("A timer task failed", ex);
+			logger.error("A task failed", ex);
 		}
 	}
 
@@ -71,10 +111,12 @@ public final class SystemTimeSource implements TimeSource, AutoCloseable {
 	}
 
 	/**
-	 * Ends the timer thread. Timers that have not run yet never will.
+	 * Ends the timer thread and interrupts tasks. Timers that have not run yet never
+	 * will.
 	 */
 	@Override
 	public void close() {
+		this.tasks.shutdownNow();
 		this.timers.shutdownNow();
 	}
 

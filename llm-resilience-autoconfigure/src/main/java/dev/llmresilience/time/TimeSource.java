@@ -44,6 +44,14 @@ public interface TimeSource {
 	Timer schedule(long delayNanos, Runnable task);
 
 	/**
+	 * Runs a task that may take long or block, such as code of the application, soon and
+	 * not on the timer's thread. After the time source has been closed, it runs on the
+	 * calling thread, so that whoever waits for it is not forgotten.
+	 * @param task the task; it must not throw
+	 */
+	void execute(Runnable task);
+
+	/**
 	 * Creates a waiter for the calling thread.
 	 * @return a new waiter
 	 */

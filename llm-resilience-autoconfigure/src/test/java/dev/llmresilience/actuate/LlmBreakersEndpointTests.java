@@ -266,6 +266,11 @@ class LlmBreakersEndpointTests {
 		}
 
 		@Override
+		public void execute(Runnable task) {
+			task.run();
+		}
+
+		@Override
 		public Waiter waiter() {
 			throw new IllegalStateException("Nobody waits here");
 		}

@@ -130,7 +130,8 @@ class CallTokensTests {
 	private static MethodPlan plan(String name, @Nullable TokenEstimator estimator) {
 		Providers providers = new Providers(List.of(ProviderSettings.defaults("default")), new SettableTime(),
 				GuardListener.NONE);
-		MethodPlans plans = new MethodPlans(providers, (text) -> text, true, estimator);
+		MethodPlans plans = new MethodPlans(providers, (text) -> text, true, estimator,
+				(plan, key, tokens, body, fallback) -> null, List.of());
 		return Objects.requireNonNull(plans.find(method(name), Chat.class));
 	}
 

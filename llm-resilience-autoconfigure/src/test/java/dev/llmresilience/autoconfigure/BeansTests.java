@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.TimeoutException;
 
 import dev.llmresilience.FailureKind;
@@ -25,6 +24,7 @@ import dev.llmresilience.test.VirtualTime;
 import dev.llmresilience.time.SystemTimeSource;
 import dev.llmresilience.time.TimeSource;
 import org.junit.jupiter.api.Test;
+import org.mockito.Mockito;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -102,18 +102,7 @@ class BeansTests {
 
 	@Test
 	void theApplicationsLlmResilienceWins() {
-		LlmResilience mine = new LlmResilience() {
-
-			@Override
-			public <T> T call(String provider, Callable<T> callable) throws Exception {
-				return callable.call();
-			}
-
-			@Override
-			public void setRequestsPerMinute(String provider, double requestsPerMinute) {
-			}
-
-		};
+		LlmResilience mine = Mockito.mock(LlmResilience.class);
 		this.runner.withBean("mine", LlmResilience.class, () -> mine)
 			.run((context) -> assertThat(context).getBean(LlmResilience.class).isSameAs(mine));
 	}

@@ -166,8 +166,9 @@ class LimitedCallTests {
 	void aCallLargerThanTheLimitIsRefusedAtOnceAndTheMessageNamesTheProperty() {
 		entry(LimiterSettings.DEFAULTS.withTokens(new TokenLimits(100.0, null, null, null)));
 		Script script = new Script();
-		Caller<String> caller = this.simulation.run(() -> new BlockingDriver(this.simulation.engine())
-			.call(this.simulation.providers().get("p"), this.simulation.options("p"), 200, script, null));
+		Caller<String> caller = this.simulation.run(() -> new BlockingDriver(this.simulation.engine()).call(
+				CallPlan.of(this.simulation.providers().get("p"), this.simulation.options("p")), null, 200, script,
+				null));
 		assertThat(caller.thrown()).isInstanceOf(RateLimitWaitException.class)
 			.hasMessageContaining("llm.resilience.providers.p.limiter.tokens-per-minute");
 		assertThat(caller.ended()).isZero();

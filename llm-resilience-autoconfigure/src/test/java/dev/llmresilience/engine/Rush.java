@@ -182,6 +182,11 @@ record Rush(int calls, double perSecond, double burst, Duration arrivals, Durati
 		}
 
 		@Override
+		public void execute(Runnable task) {
+			task.run();
+		}
+
+		@Override
 		public Waiter waiter() {
 			return this.time.waiter();
 		}

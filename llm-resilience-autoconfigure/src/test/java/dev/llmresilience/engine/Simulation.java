@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.LlmCallReport;
@@ -42,6 +44,8 @@ final class Simulation implements AutoCloseable {
 	/** How the calls of entries that are added from now on are made. */
 	CallSettings calls = CallSettings.DEFAULTS;
 
+	GuardListener listener = GuardListener.NONE;
+
 	FailureClassifier classifier = SimulatedProvider.classifier(true);
 
 	private @Nullable Providers providers;
@@ -71,7 +75,7 @@ final class Simulation implements AutoCloseable {
 	Providers providers() {
 		Providers providers = this.providers;
 		if (providers == null) {
-			providers = new Providers(this.settings, this.time, GuardListener.NONE);
+			providers = new Providers(this.settings, this.time, this.listener);
 			this.providers = providers;
 		}
 		return providers;
@@ -113,6 +117,19 @@ final class Simulation implements AutoCloseable {
 	<T> T call(String name, CallOptions options, BlockingDriver.Body<T> body,
 			BlockingDriver.@Nullable Fallback<T> fallback) throws Throwable {
 		return new BlockingDriver(engine()).call(providers().get(name), options, body, fallback);
+	}
+
+	/** A call that another entry takes over from when it fails for good. */
+	CallPlan plan(String name, String... failover) {
+		List<CallPlan.Target> targets = new ArrayList<>();
+		for (String other : failover) {
+			targets.add(new CallPlan.Target(providers().get(other), options(other), null));
+		}
+		return new CallPlan("the method", new CallPlan.Target(providers().get(name), options(name), null), targets);
+	}
+
+	<T> CompletableFuture<T> future(String name, BlockingDriver.Body<? extends CompletionStage<T>> body) {
+		return new FutureDriver(engine()).call(plan(name), null, 0, body, null);
 	}
 
 	CallOptions options(String name) {
@@ -191,6 +208,10 @@ final class Simulation implements AutoCloseable {
 			}
 			this.interrupted = Thread.currentThread().isInterrupted();
 			this.ended = time.elapsed();
+		}
+
+		boolean failed() {
+			return this.thrown != null;
 		}
 
 		T result() {

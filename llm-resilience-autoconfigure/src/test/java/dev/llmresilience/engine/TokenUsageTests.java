@@ -111,7 +111,7 @@ class TokenUsageTests {
 	}
 
 	private void call(long estimate, BlockingDriver.Body<Object> body) throws Throwable {
-		this.driver.call(this.provider, this.provider.options(), estimate, body, null);
+		this.driver.call(CallPlan.of(this.provider, this.provider.options()), null, estimate, body, null);
 	}
 
 	private double used() {

@@ -54,6 +54,11 @@ public final class SettableTime implements TimeSource {
 	}
 
 	@Override
+	public void execute(Runnable task) {
+		task.run();
+	}
+
+	@Override
 	public Waiter waiter() {
 		throw new UnsupportedOperationException("Nobody waits on this clock");
 	}

@@ -135,6 +135,7 @@ public final class SimulatedProvider {
 			case 503, 529 -> FailureKind.OVERLOADED;
 			case 408, 502, 504 -> FailureKind.TIMEOUT;
 			case 409 -> FailureKind.CONFLICT;
+			case 413 -> FailureKind.TOO_LARGE;
 			case 401, 403 -> FailureKind.UNAUTHORIZED;
 			case 400, 404, 422 -> FailureKind.INVALID_REQUEST;
 			default -> FailureKind.SERVER_ERROR;

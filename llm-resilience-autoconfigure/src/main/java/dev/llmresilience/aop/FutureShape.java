@@ -1,0 +1,51 @@
+package dev.llmresilience.aop;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+import dev.llmresilience.engine.BlockingDriver.Body;
+import dev.llmresilience.engine.BlockingDriver.Fallback;
+import dev.llmresilience.engine.CallPlan;
+import dev.llmresilience.engine.FutureDriver;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The calls of methods that return a future. Thread-safe.
+ */
+public final class FutureShape implements CallShape, CallShape.Factory {
+
+	private final FutureDriver driver;
+
+	/**
+	 * Creates the shape.
+	 * @param driver makes the calls
+	 */
+	public FutureShape(FutureDriver driver) {
+		this.driver = driver;
+	}
+
+	@Override
+	public @Nullable CallShape of(Class<?> returnType) {
+		return (returnType == CompletableFuture.class || returnType == CompletionStage.class) ? this : null;
+	}
+
+	@Override
+	public CompletableFuture<@Nullable Object> call(CallPlan plan, @Nullable Object key, long tokens,
+			Body<@Nullable Object> body, @Nullable Fallback<@Nullable Object> fallback) {
+		return this.driver.call(plan, key, tokens, () -> stage(body.run()), answer(fallback));
+	}
+
+	private static @Nullable Fallback<@Nullable CompletionStage<@Nullable Object>> answer(
+			@Nullable Fallback<@Nullable Object> fallback) {
+		if (fallback == null) {
+			return null;
+		}
+		return (failure) -> stage(fallback.recover(failure));
+	}
+
+	@SuppressWarnings("unchecked")
+	private static @Nullable CompletionStage<@Nullable Object> stage(@Nullable Object returned) {
+		return (CompletionStage<@Nullable Object>) returned;
+	}
+
+}

@@ -1,0 +1,61 @@
+package dev.llmresilience.aop;
+
+import dev.llmresilience.engine.BlockingDriver.Body;
+import dev.llmresilience.engine.BlockingDriver.Fallback;
+import dev.llmresilience.engine.CallPlan;
+import dev.llmresilience.engine.ReactiveDriver;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ReactiveAdapterRegistry;
+
+/**
+ * The calls of methods that return a publisher, or a type of another reactive library
+ * that Spring can convert. The method is invoked anew for each attempt, and not before
+ * somebody subscribes. Thread-safe.
+ */
+public final class ReactiveShape implements CallShape.Factory {
+
+	private final ReactiveDriver driver;
+
+	private final ReactiveAdapterRegistry adapters = ReactiveAdapterRegistry.getSharedInstance();
+
+	/**
+	 * Creates the shape.
+	 * @param driver makes the calls
+	 */
+	public ReactiveShape(ReactiveDriver driver) {
+		this.driver = driver;
+	}
+
+	@Override
+	public @Nullable CallShape of(Class<?> returnType) {
+		ReactiveAdapter adapter = this.adapters.getAdapter(returnType);
+		// What is not deferred runs already, whoever subscribes.
+		return (adapter != null && adapter.getDescriptor().isDeferred()) ? new Converted(adapter) : null;
+	}
+
+	private final class Converted implements CallShape {
+
+		private final ReactiveAdapter adapter;
+
+		Converted(ReactiveAdapter adapter) {
+			this.adapter = adapter;
+		}
+
+		@Override
+		public Object call(CallPlan plan, @Nullable Object key, long tokens, Body<@Nullable Object> body,
+				@Nullable Fallback<@Nullable Object> fallback) {
+			ReactiveDriver driver = ReactiveShape.this.driver;
+			Body<Publisher<Object>> attempt = () -> this.adapter.toPublisher(body.run());
+			Fallback<Publisher<Object>> answer = (fallback != null)
+					? (failure) -> this.adapter.toPublisher(fallback.recover(failure)) : null;
+			return this.adapter
+				.fromPublisher(this.adapter.isMultiValue() ? driver.flux(plan, key, tokens, attempt, answer)
+						: driver.mono(plan, key, tokens, attempt, answer));
+		}
+
+	}
+
+}

@@ -1,0 +1,332 @@
+package dev.llmresilience.engine;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+import dev.llmresilience.AttemptTimeoutException;
+import dev.llmresilience.LlmCall;
+import dev.llmresilience.engine.BlockingDriver.Body;
+import dev.llmresilience.engine.BlockingDriver.Fallback;
+import dev.llmresilience.time.TimeSource.Timer;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
+
+/**
+ * A call for one subscriber of a stream. Before each element whoever delivers it goes to
+ * work on the call, and after it the call waits for the next, so that no time limit and
+ * no other attempt can speak to the subscriber in between.
+ *
+ * @param <T> the type of the elements of an attempt
+ * @param <E> the type of the elements of the subscriber
+ */
+abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
+
+	private final Body<? extends @Nullable Publisher<T>> body;
+
+	private final @Nullable Fallback<? extends @Nullable Publisher<T>> fallback;
+
+	private final CoreSubscriber<? super E> downstream;
+
+	private final Demand demand = new Demand();
+
+	/** The fallback that has taken over. */
+	private final AtomicReference<@Nullable Subscription> recovery = new AtomicReference<>();
+
+	private volatile @Nullable Upstream current;
+
+	/** Since when the subscriber has been waiting for an element. */
+	private volatile long waitingSince;
+
+	FluxCall(CallEngine engine, CallPlan plan, @Nullable Object key, long tokens,
+			Body<? extends @Nullable Publisher<T>> body, @Nullable Fallback<? extends @Nullable Publisher<T>> fallback,
+			CoreSubscriber<? super E> downstream) {
+		super(engine, plan, key, tokens);
+		this.body = body;
+		this.fallback = fallback;
+		this.downstream = downstream;
+	}
+
+	/** Makes an element of the subscriber's of one of an attempt's. */
+	abstract E item(T value);
+
+	/**
+	 * Whether an attempt may fail after its first element and another one begin anew.
+	 */
+	abstract boolean resets();
+
+	/**
+	 * Makes the element that voids those before it.
+	 * @param attempt the attempt that begins
+	 */
+	abstract E reset(int attempt);
+
+	@Override
+	void start() {
+		this.downstream.onSubscribe(this);
+		super.start();
+	}
+
+	@Override
+	void begin(Attempt attempt) throws Throwable {
+		Upstream upstream = takeOver(attempt);
+		ReactiveDriver.notNull(this.body.run()).subscribe(upstream);
+	}
+
+	private Upstream takeOver(@Nullable Attempt attempt) {
+		Upstream before = this.current;
+		boolean voids = before != null && before.voids();
+		this.demand.begin(voids);
+		Upstream upstream = new Upstream(attempt);
+		this.current = upstream;
+		return upstream;
+	}
+
+	@Override
+	long timeout(Call call, long nanos) {
+		Duration first = call.guards().provider().settings().calls().firstElementTimeout();
+		return (first != null) ? Math.min(first.toNanos(), call.deadline() - engine().time().nanoTime()) : nanos;
+	}
+
+	@Override
+	String awaited() {
+		return "first element";
+	}
+
+	@Override
+	void complete(@Nullable T result) {
+		this.downstream.onComplete();
+	}
+
+	@Override
+	void fail(Throwable failure) {
+		this.downstream.onError(failure);
+	}
+
+	@Override
+	boolean hasFallback() {
+		return this.fallback != null;
+	}
+
+	@Override
+	void recover(Throwable failure) {
+		Publisher<T> publisher;
+		try {
+			publisher = ReactiveDriver.notNull(Objects.requireNonNull(this.fallback).recover(failure));
+		}
+		catch (Throwable ex) {
+			publisher = Flux.error(ex);
+		}
+		publisher.subscribe(takeOver(null));
+	}
+
+	@Override
+	public void request(long more) {
+		if (!Operators.validate(more)) {
+			return;
+		}
+		if (this.demand.add(more)) {
+			this.waitingSince = engine().time().nanoTime();
+		}
+		Upstream current = this.current;
+		if (current != null) {
+			current.serve();
+		}
+	}
+
+	@Override
+	public void cancel() {
+		super.cancel();
+		Subscription recovery = this.recovery.getAndSet(Operators.cancelledSubscription());
+		if (recovery != null) {
+			recovery.cancel();
+		}
+	}
+
+	/**
+	 * What subscribes to one attempt, or to the fallback.
+	 */
+	private final class Upstream implements CoreSubscriber<T> {
+
+		/** {@code null} for the fallback. */
+		private final @Nullable Attempt attempt;
+
+		private final Context context;
+
+		private final AtomicInteger serving = new AtomicInteger();
+
+		private volatile boolean delivers;
+
+		private @Nullable T latest;
+
+		private volatile @Nullable Timer idleTimer;
+
+		Upstream(@Nullable Attempt attempt) {
+			Context context = FluxCall.this.downstream.currentContext();
+			this.attempt = attempt;
+			this.context = (attempt != null) ? context.put(LlmCall.CONTEXT_KEY, attempt.call()) : context;
+		}
+
+		/** Whether another beginning voids something that the subscriber has got. */
+		boolean voids() {
+			return resets() && (this.delivers || FluxCall.this.demand.isReserved());
+		}
+
+		@Override
+		public Context currentContext() {
+			return this.context;
+		}
+
+		@Override
+		public void onSubscribe(Subscription subscription) {
+			Attempt attempt = this.attempt;
+			if (attempt != null) {
+				attempt.cancelBy(subscription::cancel);
+			}
+			else if (!FluxCall.this.recovery.compareAndSet(null, subscription)) {
+				subscription.cancel();
+				return;
+			}
+			if (FluxCall.this.current == this) {
+				FluxCall.this.demand.servedBy(subscription);
+				serve();
+			}
+		}
+
+		/**
+		 * Passes on what is asked for, after the new beginning has been told of. One
+		 * thread at a time does so, for all who ask.
+		 */
+		void serve() {
+			if (this.serving.getAndIncrement() != 0) {
+				return;
+			}
+			int missed = 1;
+			while (missed != 0) {
+				if (FluxCall.this.demand.isReserved()) {
+					tell();
+				}
+				FluxCall.this.demand.pass();
+				missed = this.serving.addAndGet(-missed);
+			}
+		}
+
+		private void tell() {
+			Attempt attempt = this.attempt;
+			if (attempt == null) {
+				if (FluxCall.this.demand.takeReserved()) {
+					FluxCall.this.downstream.onNext(reset(0));
+				}
+			}
+			else if (attempt.take()) {
+				if (FluxCall.this.demand.takeReserved()) {
+					FluxCall.this.downstream.onNext(reset(attempt.call().attempt()));
+				}
+				attempt.goesOn();
+				attempt.watch();
+			}
+		}
+
+		@Override
+		public void onNext(T value) {
+			Attempt attempt = this.attempt;
+			if (attempt == null) {
+				FluxCall.this.demand.delivered();
+				FluxCall.this.downstream.onNext(item(value));
+				return;
+			}
+			if (!attempt.take()) {
+				Operators.onNextDropped(value, this.context);
+				return;
+			}
+			try {
+				engine().check(value, attempt.call().guards().provider());
+			}
+			catch (Throwable ex) {
+				attempt.goesOn();
+				attempt.abort();
+				onError(ex);
+				return;
+			}
+			if (!this.delivers) {
+				this.delivers = true;
+				attempt.delivers();
+				watchIdle(attempt);
+			}
+			this.latest = value;
+			FluxCall.this.demand.delivered();
+			FluxCall.this.waitingSince = engine().time().nanoTime();
+			try {
+				FluxCall.this.downstream.onNext(item(value));
+			}
+			finally {
+				attempt.goesOn();
+			}
+		}
+
+		@Override
+		public void onError(Throwable thrown) {
+			Attempt attempt = this.attempt;
+			stopIdle();
+			if (attempt == null) {
+				fail(thrown);
+			}
+			else if (this.delivers && !resets()) {
+				attempt.broke(thrown);
+			}
+			else {
+				attempt.failed(thrown);
+			}
+		}
+
+		@Override
+		public void onComplete() {
+			Attempt attempt = this.attempt;
+			stopIdle();
+			if (attempt == null) {
+				complete(null);
+			}
+			else {
+				attempt.succeeded(this.latest);
+			}
+		}
+
+		/** Watches for silence, which only counts while an element is asked for. */
+		private void watchIdle(Attempt attempt) {
+			Duration idle = attempt.call().guards().provider().settings().calls().idleTimeout();
+			if (idle != null) {
+				watchIdle(attempt, idle, idle.toNanos());
+			}
+		}
+
+		private void watchIdle(Attempt attempt, Duration idle, long nanos) {
+			this.idleTimer = engine().time().schedule(nanos, () -> {
+				if (isEnded() || FluxCall.this.current != this) {
+					return;
+				}
+				long left = idle.toNanos() - (engine().time().nanoTime() - FluxCall.this.waitingSince);
+				if (left > 0 || !FluxCall.this.demand.isOpen()) {
+					watchIdle(attempt, idle, (left > 0) ? left : idle.toNanos());
+					return;
+				}
+				attempt.abort();
+				onError(new AttemptTimeoutException(attempt.call().name(), "further element", idle));
+			});
+		}
+
+		private void stopIdle() {
+			Timer timer = this.idleTimer;
+			if (timer != null) {
+				timer.cancel();
+			}
+		}
+
+	}
+
+}

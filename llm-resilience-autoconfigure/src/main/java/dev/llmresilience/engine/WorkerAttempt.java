@@ -1,0 +1,104 @@
+package dev.llmresilience.engine;
+
+import dev.llmresilience.LlmCall;
+import dev.llmresilience.engine.BlockingDriver.Body;
+import dev.llmresilience.time.TimeSource;
+import dev.llmresilience.time.TimeSource.Waiter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An attempt on another thread than the caller's, so that it can be left behind when it
+ * does not heed an interrupt. Its outcome counts if it comes before the caller has left.
+ *
+ * @param <T> the type of the result
+ */
+final class WorkerAttempt<T extends @Nullable Object> implements Runnable {
+
+	private final TimeSource time;
+
+	private final Call call;
+
+	private final Body<T> body;
+
+	private final Waiter waiter;
+
+	/** Sees to it that an interrupt of ours reaches this attempt and nothing after it. */
+	private final RunningAttempt running = new RunningAttempt();
+
+	/** Published by the signal. */
+	private @Nullable Outcome<T> outcome;
+
+	private volatile boolean left;
+
+	/**
+	 * Creates an attempt of the calling thread.
+	 * @param time the time source
+	 * @param call the call
+	 * @param body the attempt itself
+	 */
+	WorkerAttempt(TimeSource time, Call call, Body<T> body) {
+		this.time = time;
+		this.call = call;
+		this.body = body;
+		this.waiter = time.waiter();
+	}
+
+	@Override
+	public void run() {
+		if (this.left) {
+			return;
+		}
+		this.running.claim();
+		this.running.begin(this.time.nanoTime());
+		LlmCall before = this.call.enterHere();
+		Outcome<T> outcome;
+		try {
+			outcome = new Outcome<>(this.body.run(), null);
+		}
+		catch (Throwable ex) {
+			outcome = new Outcome<>(null, ex);
+		}
+		finally {
+			Call.restore(before);
+			this.running.end();
+		}
+		this.outcome = outcome;
+		this.waiter.signal();
+	}
+
+	/**
+	 * Waits for the outcome.
+	 * @param nanos the longest wait
+	 * @return the outcome, or {@code null} if none came in time
+	 * @throws InterruptedException if the caller is interrupted
+	 */
+	@Nullable Outcome<T> await(long nanos) throws InterruptedException {
+		return this.waiter.await(nanos) ? this.outcome : null;
+	}
+
+	/** Leaves the attempt behind. It is interrupted, and may heed that or not. */
+	void leave() {
+		this.left = true;
+		this.running.expire(this.time.nanoTime(), this.time);
+	}
+
+	/**
+	 * What came of an attempt.
+	 *
+	 * @param <T> the type of the result
+	 * @param result what it returned
+	 * @param thrown what it threw, or {@code null}
+	 */
+	record Outcome<T extends @Nullable Object>(@Nullable T result, @Nullable Throwable thrown) {
+
+		@SuppressWarnings("NullAway") // Null only where T allows it.
+		T get() throws Throwable {
+			if (this.thrown != null) {
+				throw this.thrown;
+			}
+			return this.result;
+		}
+
+	}
+
+}

@@ -1,7 +1,6 @@
 package dev.llmresilience.engine;
 
 import java.util.List;
-import java.util.Map;
 
 import dev.llmresilience.LlmCall;
 import dev.llmresilience.RateLimitSnapshot;
@@ -53,13 +52,20 @@ public final class Exchange {
 	}
 
 	/**
-	 * The header and key by which the provider can recognise this request when it is sent
-	 * again.
-	 * @return the header with its value, or {@code null} where the entry has none
+	 * The request header that carries the idempotency key.
+	 * @return its name, or {@code null} where the provider entry has none
 	 */
-	public Map.@Nullable Entry<String, String> idempotencyKey() {
-		String header = this.provider.settings().calls().idempotencyKeyHeader();
-		return (header != null) ? Map.entry(header, this.call.idempotencyKey()) : null;
+	public @Nullable String idempotencyKeyHeader() {
+		return this.provider.settings().calls().idempotencyKeyHeader();
+	}
+
+	/**
+	 * The key by which the provider can recognise this request when it is sent again.
+	 * Asked for once, because each time counts as another request of the attempt.
+	 * @return the key
+	 */
+	public String idempotencyKey() {
+		return this.call.idempotencyKey();
 	}
 
 	/**

@@ -1,5 +1,7 @@
 package dev.llmresilience.http;
 
+import java.util.Map;
+
 import dev.llmresilience.engine.Exchange;
 import reactor.core.publisher.Mono;
 
@@ -28,12 +30,19 @@ public final class WebClientHook implements ExchangeFilterFunction {
 
 	@Override
 	public Mono<ClientResponse> filter(ClientRequest request, ExchangeFunction next) {
-		Mono<ClientResponse> responses = next.exchange(request);
 		return Mono.defer(() -> {
 			Exchange exchange = this.limits.begin();
-			return (exchange != null) ? responses.doOnNext((response) -> received(exchange, request, response))
-					: responses;
+			return (exchange != null) ? exchange(exchange, withKey(exchange, request), next) : next.exchange(request);
 		});
+	}
+
+	private Mono<ClientResponse> exchange(Exchange exchange, ClientRequest request, ExchangeFunction next) {
+		return next.exchange(request).doOnNext((response) -> received(exchange, request, response));
+	}
+
+	private static ClientRequest withKey(Exchange exchange, ClientRequest request) {
+		Map.Entry<String, String> key = IdempotencyKeys.forRequest(exchange, request.headers()::getOrEmpty);
+		return (key != null) ? ClientRequest.from(request).header(key.getKey(), key.getValue()).build() : request;
 	}
 
 	private void received(Exchange exchange, ClientRequest request, ClientResponse response) {

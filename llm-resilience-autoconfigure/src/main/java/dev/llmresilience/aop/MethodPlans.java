@@ -43,6 +43,8 @@ public final class MethodPlans {
 
 	private final @Nullable TokenEstimator estimator;
 
+	private final RecoveryStrategies recoveries;
+
 	private final Map<MethodClassKey, Optional<MethodPlan>> plans = new ConcurrentHashMap<>();
 
 	/**
@@ -59,13 +61,15 @@ public final class MethodPlans {
 	 * are made under the entry {@code default}
 	 * @param estimator estimates the tokens of methods that do not do so themselves, or
 	 * {@code null}
+	 * @param recoveries finds what decides about methods that call no model
 	 */
 	public MethodPlans(Providers providers, UnaryOperator<String> placeholders, boolean strict,
-			@Nullable TokenEstimator estimator) {
+			@Nullable TokenEstimator estimator, RecoveryStrategies recoveries) {
 		this.providers = providers;
 		this.placeholders = placeholders;
 		this.strict = strict;
 		this.estimator = estimator;
+		this.recoveries = recoveries;
 	}
 
 	/**
@@ -109,11 +113,12 @@ public final class MethodPlans {
 		Class<?> userClass = ClassUtils.getUserClass(targetClass);
 		Method specific = AopUtils.getMostSpecificMethod(method, userClass);
 		Provider provider = provider(annotation, specific);
+		CallOptions options = options(annotation, specific, provider);
 		String fallback = annotation.fallbackMethod();
-		return new MethodPlan(specific, provider, options(annotation, specific, provider),
+		return new MethodPlan(specific, provider, options,
 				fallback.isEmpty() ? null : FallbackMethod.of(fallback, specific, userClass),
 				key(annotation, method, specific, userClass, provider), tokens(annotation, method, specific, userClass),
-				new AtomicBoolean());
+				this.recoveries.find(annotation, specific, provider, options), new AtomicBoolean());
 	}
 
 	private @Nullable CallKey key(LlmRetry annotation, Method method, Method specific, Class<?> userClass,

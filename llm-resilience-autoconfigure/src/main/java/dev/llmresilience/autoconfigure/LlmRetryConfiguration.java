@@ -5,10 +5,13 @@ import dev.llmresilience.aop.LlmRetryAspect;
 import dev.llmresilience.aop.LlmRetryMethods;
 import dev.llmresilience.aop.LlmRetryPointcut;
 import dev.llmresilience.aop.MethodPlans;
+import dev.llmresilience.aop.RecoveryStrategies;
 import dev.llmresilience.engine.BlockingDriver;
+import dev.llmresilience.engine.CallEngine;
 import dev.llmresilience.engine.Providers;
 
 import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -57,10 +60,11 @@ class LlmRetryConfiguration {
 	 */
 	@Bean
 	MethodPlans llmMethodPlans(Providers providers, Environment environment, LlmResilienceProperties properties,
-			ObjectProvider<TokenEstimator> estimators) {
+			ObjectProvider<TokenEstimator> estimators, CallEngine engine, ListableBeanFactory beanFactory) {
 		TokenEstimator estimator = estimators.getIfUnique();
 		return new MethodPlans(providers, environment::resolveRequiredPlaceholders, properties.strict(),
-				(estimator != null) ? estimator : estimators.orderedStream().findFirst().orElse(null));
+				(estimator != null) ? estimator : estimators.orderedStream().findFirst().orElse(null),
+				new RecoveryStrategies(engine, beanFactory));
 	}
 
 	@Bean

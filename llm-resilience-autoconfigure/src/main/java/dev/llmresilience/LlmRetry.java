@@ -84,6 +84,18 @@ public @interface LlmRetry {
 	boolean idempotent() default true;
 
 	/**
+	 * The bean that decides what happens when the method fails, in place of everything
+	 * that protects a call to a model. For methods that call no model, but whose repeat
+	 * may do harm, such as a tool that sends a message. An unknown name stops the start
+	 * of the application, and so does a method that returns before it has its result.
+	 * Only {@link #provider()}, whose rules judge the failure, and {@link #maxAttempts()}
+	 * go with it.
+	 * @return the name of a bean of type {@link RecoveryStrategy}, or an empty string for
+	 * a method that calls a model
+	 */
+	String recovery() default "";
+
+	/**
 	 * The method of the same class that is called when the call has failed for good. It
 	 * takes the same parameters, and may take a {@link Throwable} after them, which is
 	 * then the failure. It is not called for a request that was wrong

@@ -5,6 +5,7 @@ import java.util.function.Supplier;
 import dev.llmresilience.engine.BlockingDriver.Body;
 import dev.llmresilience.engine.BlockingDriver.Fallback;
 import dev.llmresilience.engine.CallPlan;
+import dev.llmresilience.engine.RecoveryDriver;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
@@ -43,6 +44,10 @@ public final class LlmRetryAspect implements MethodInterceptor {
 		MethodPlan plan = this.plans.get().find(invocation.getMethod(), targetClass);
 		if (plan == null) {
 			return invocation.proceed();
+		}
+		RecoveryDriver recovery = plan.recovery();
+		if (recovery != null) {
+			return recovery.call(invocation.getArguments(), body(invocation));
 		}
 		warnOfTransaction(plan);
 		CallPlan calls = plan.calls();

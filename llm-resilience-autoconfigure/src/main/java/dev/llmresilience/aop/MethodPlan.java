@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import dev.llmresilience.engine.CallPlan;
+import dev.llmresilience.engine.RecoveryDriver;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,9 +16,11 @@ import org.jspecify.annotations.Nullable;
  * @param fallback what answers when one has failed for good, or {@code null}
  * @param key what gives its calls guards of their own, or {@code null}
  * @param tokens what estimates their tokens, or {@code null}
+ * @param recovery what runs the method in place of all that, or {@code null}
  * @param transactionSeen whether a call within an open transaction has been warned of
  */
 record MethodPlan(Method method, CallPlan calls, CallShape shape, @Nullable FallbackMethod fallback,
-		@Nullable CallKey key, @Nullable CallTokens tokens, AtomicBoolean transactionSeen) {
+		@Nullable CallKey key, @Nullable CallTokens tokens, @Nullable RecoveryDriver recovery,
+		AtomicBoolean transactionSeen) {
 
 }

@@ -46,9 +46,9 @@ public final class MethodPlans {
 
 	private final @Nullable TokenEstimator estimator;
 
-	private final CallShape blocking;
+	private final CallShapes shapes;
 
-	private final List<CallShape.Factory> others;
+	private final RecoveryStrategies recoveries;
 
 	private final Map<MethodClassKey, Optional<MethodPlan>> plans = new ConcurrentHashMap<>();
 
@@ -66,17 +66,17 @@ public final class MethodPlans {
 	 * are made under the entry {@code default}
 	 * @param estimator estimates the tokens of methods that do not do so themselves, or
 	 * {@code null}
-	 * @param blocking the shape of calls that return their result
-	 * @param others the shapes of calls that return something else
+	 * @param shapes knows how calls go that return a certain type
+	 * @param recoveries finds what decides about methods that call no model
 	 */
 	public MethodPlans(Providers providers, UnaryOperator<String> placeholders, boolean strict,
-			@Nullable TokenEstimator estimator, CallShape blocking, List<CallShape.Factory> others) {
+			@Nullable TokenEstimator estimator, CallShapes shapes, RecoveryStrategies recoveries) {
 		this.providers = providers;
 		this.placeholders = placeholders;
 		this.strict = strict;
 		this.estimator = estimator;
-		this.blocking = blocking;
-		this.others = List.copyOf(others);
+		this.shapes = shapes;
+		this.recoveries = recoveries;
 	}
 
 	/**
@@ -120,11 +120,12 @@ public final class MethodPlans {
 		Class<?> userClass = ClassUtils.getUserClass(targetClass);
 		Method specific = AopUtils.getMostSpecificMethod(method, userClass);
 		Provider provider = provider(annotation, specific);
+		CallOptions options = options(annotation, specific, provider);
 		String fallback = annotation.fallbackMethod();
-		return new MethodPlan(specific, calls(annotation, specific, provider), shape(specific.getReturnType()),
+		return new MethodPlan(specific, calls(annotation, specific, provider), this.shapes.of(specific.getReturnType()),
 				fallback.isEmpty() ? null : FallbackMethod.of(fallback, specific, userClass),
 				key(annotation, method, specific, userClass), tokens(annotation, method, specific, userClass),
-				new AtomicBoolean());
+				this.recoveries.find(annotation, specific, provider, options), new AtomicBoolean());
 	}
 
 	private CallPlan calls(LlmRetry annotation, Method method, Provider provider) {
@@ -143,19 +144,9 @@ public final class MethodPlans {
 				target(annotation, method, provider), failover);
 	}
 
-	private CallShape shape(Class<?> returnType) {
-		for (CallShape.Factory other : this.others) {
-			CallShape shape = other.of(returnType);
-			if (shape != null) {
-				return shape;
-			}
-		}
-		return this.blocking;
-	}
-
 	/** Whether a method's calls end when it returns. */
 	boolean isBlocking(MethodPlan plan) {
-		return plan.shape() == this.blocking;
+		return this.shapes.isBlocking(plan.shape());
 	}
 
 	private Target target(LlmRetry annotation, Method method, Provider provider) {

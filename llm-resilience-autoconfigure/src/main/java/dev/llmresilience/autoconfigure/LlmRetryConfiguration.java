@@ -2,16 +2,20 @@ package dev.llmresilience.autoconfigure;
 
 import dev.llmresilience.TokenEstimator;
 import dev.llmresilience.aop.CallShape;
+import dev.llmresilience.aop.CallShapes;
 import dev.llmresilience.aop.FutureShape;
 import dev.llmresilience.aop.LlmRetryAspect;
 import dev.llmresilience.aop.LlmRetryMethods;
 import dev.llmresilience.aop.LlmRetryPointcut;
 import dev.llmresilience.aop.MethodPlans;
+import dev.llmresilience.aop.RecoveryStrategies;
 import dev.llmresilience.engine.BlockingDriver;
+import dev.llmresilience.engine.CallEngine;
 import dev.llmresilience.engine.FutureDriver;
 import dev.llmresilience.engine.Providers;
 
 import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -60,12 +64,17 @@ class LlmRetryConfiguration {
 	 */
 	@Bean
 	MethodPlans llmMethodPlans(Providers providers, Environment environment, LlmResilienceProperties properties,
-			ObjectProvider<TokenEstimator> estimators, BlockingDriver blocking,
-			ObjectProvider<CallShape.Factory> others) {
+			ObjectProvider<TokenEstimator> estimators, CallShapes shapes, CallEngine engine,
+			ListableBeanFactory beanFactory) {
 		TokenEstimator estimator = estimators.getIfUnique();
 		return new MethodPlans(providers, environment::resolveRequiredPlaceholders, properties.strict(),
-				(estimator != null) ? estimator : estimators.orderedStream().findFirst().orElse(null), blocking::call,
-				others.orderedStream().toList());
+				(estimator != null) ? estimator : estimators.orderedStream().findFirst().orElse(null), shapes,
+				new RecoveryStrategies(engine, beanFactory));
+	}
+
+	@Bean
+	CallShapes llmCallShapes(BlockingDriver blocking, ObjectProvider<CallShape.Factory> others) {
+		return new CallShapes(blocking::call, others.orderedStream().toList());
 	}
 
 	@Bean

@@ -1,7 +1,6 @@
 package dev.llmresilience.engine;
 
 import java.util.List;
-import java.util.Map;
 
 import dev.llmresilience.LlmCall;
 import dev.llmresilience.RateLimitSnapshot;
@@ -28,11 +27,12 @@ public final class Exchange {
 	}
 
 	/**
-	 * The request that the calling thread is about to send.
+	 * A request that is about to be sent.
+	 * @param call the call that it belongs to, or {@code null} outside of one
 	 * @return the exchange, or {@code null} outside of a protected call
 	 */
-	public static @Nullable Exchange begin() {
-		return (LlmCall.current() instanceof Call call) ? call.exchange() : null;
+	public static @Nullable Exchange begin(@Nullable LlmCall call) {
+		return (call instanceof Call protectedCall) ? protectedCall.exchange() : null;
 	}
 
 	/**
@@ -53,13 +53,20 @@ public final class Exchange {
 	}
 
 	/**
-	 * The header and key by which the provider can recognise this request when it is sent
-	 * again.
-	 * @return the header with its value, or {@code null} where the entry has none
+	 * The request header that carries the idempotency key.
+	 * @return its name, or {@code null} where the provider entry has none
 	 */
-	public Map.@Nullable Entry<String, String> idempotencyKey() {
-		String header = this.provider.settings().calls().idempotencyKeyHeader();
-		return (header != null) ? Map.entry(header, this.call.idempotencyKey()) : null;
+	public @Nullable String idempotencyKeyHeader() {
+		return this.provider.settings().calls().idempotencyKeyHeader();
+	}
+
+	/**
+	 * The key by which the provider can recognise this request when it is sent again.
+	 * Asked for once, because each time counts as another request of the attempt.
+	 * @return the key
+	 */
+	public String idempotencyKey() {
+		return this.call.idempotencyKey();
 	}
 
 	/**

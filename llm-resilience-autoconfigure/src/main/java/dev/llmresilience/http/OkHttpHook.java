@@ -1,10 +1,13 @@
 package dev.llmresilience.http;
 
 import java.io.IOException;
+import java.util.Map;
 
 import dev.llmresilience.engine.Exchange;
 import okhttp3.Interceptor;
+import okhttp3.Request;
 import okhttp3.Response;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The hook for OkHttp, which Spring AI's Anthropic and OpenAI models are built on. They
@@ -28,10 +31,15 @@ public final class OkHttpHook implements Interceptor {
 	@Override
 	public Response intercept(Chain chain) throws IOException {
 		Exchange exchange = this.limits.begin();
-		Response response = chain.proceed(chain.request());
+		Response response = chain.proceed(withKey(exchange, chain.request()));
 		this.limits.received(exchange, () -> response.request().url().host(), response.request()::headers,
 				response::headers);
 		return response;
+	}
+
+	private static Request withKey(@Nullable Exchange exchange, Request request) {
+		Map.Entry<String, String> key = IdempotencyKeys.forRequest(exchange, request::headers);
+		return (key != null) ? request.newBuilder().header(key.getKey(), key.getValue()).build() : request;
 	}
 
 }

@@ -1,6 +1,7 @@
 package dev.llmresilience.http;
 
 import java.net.URI;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import com.openai.azure.credential.AzureApiKeyCredential;
@@ -86,20 +87,27 @@ public final class OpenAiHook {
 		@Override
 		public HttpResponse execute(HttpRequest request, RequestOptions options) {
 			Exchange exchange = this.limits.begin();
-			HttpResponse response = this.client.execute(request, options);
-			received(exchange, request, response);
+			HttpRequest keyed = withKey(exchange, request);
+			HttpResponse response = this.client.execute(keyed, options);
+			received(exchange, keyed, response);
 			return response;
 		}
 
 		@Override
 		public CompletableFuture<HttpResponse> executeAsync(HttpRequest request, RequestOptions options) {
 			Exchange exchange = this.limits.begin();
-			CompletableFuture<HttpResponse> future = this.client.executeAsync(request, options);
+			HttpRequest keyed = withKey(exchange, request);
+			CompletableFuture<HttpResponse> future = this.client.executeAsync(keyed, options);
 			return (exchange == null) ? future : future.whenComplete((response, failure) -> {
 				if (response != null) {
-					received(exchange, request, response);
+					received(exchange, keyed, response);
 				}
 			});
+		}
+
+		private static HttpRequest withKey(@Nullable Exchange exchange, HttpRequest request) {
+			Map.Entry<String, String> key = IdempotencyKeys.forRequest(exchange, request.headers()::values);
+			return (key != null) ? request.toBuilder().putHeader(key.getKey(), key.getValue()).build() : request;
 		}
 
 		private void received(@Nullable Exchange exchange, HttpRequest request, HttpResponse response) {

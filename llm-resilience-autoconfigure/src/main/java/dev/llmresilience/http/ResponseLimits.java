@@ -5,6 +5,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import dev.llmresilience.LlmCall;
 import dev.llmresilience.RateLimitSnapshot;
 import dev.llmresilience.engine.Exchange;
 import dev.llmresilience.failure.RateLimitHeaders;
@@ -63,8 +64,17 @@ public final class ResponseLimits {
 	 * @return the exchange, or {@code null} outside of a protected call
 	 */
 	@Nullable Exchange begin() {
+		return begin(LlmCall.current());
+	}
+
+	/**
+	 * A request that is about to be sent.
+	 * @param call the call that it belongs to, or {@code null} outside of one
+	 * @return the exchange, or {@code null} outside of a protected call
+	 */
+	@Nullable Exchange begin(@Nullable LlmCall call) {
 		try {
-			return Exchange.begin();
+			return Exchange.begin(call);
 		}
 		catch (RuntimeException ex) {
 			return null;

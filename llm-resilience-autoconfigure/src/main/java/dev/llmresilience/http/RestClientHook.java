@@ -1,8 +1,10 @@
 package dev.llmresilience.http;
 
 import java.io.IOException;
+import java.util.Map;
 
 import dev.llmresilience.engine.Exchange;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.http.HttpRequest;
 import org.springframework.http.client.ClientHttpRequestExecution;
@@ -32,10 +34,18 @@ public final class RestClientHook implements ClientHttpRequestInterceptor {
 	public ClientHttpResponse intercept(HttpRequest request, byte[] body, ClientHttpRequestExecution execution)
 			throws IOException {
 		Exchange exchange = this.limits.begin();
+		addKey(exchange, request);
 		ClientHttpResponse response = execution.execute(request, body);
 		this.limits.received(exchange, () -> request.getURI().getHost(), request.getHeaders()::getOrEmpty,
 				(name) -> response.getHeaders().getOrEmpty(name));
 		return response;
+	}
+
+	private static void addKey(@Nullable Exchange exchange, HttpRequest request) {
+		Map.Entry<String, String> key = IdempotencyKeys.forRequest(exchange, request.getHeaders()::getOrEmpty);
+		if (key != null) {
+			request.getHeaders().set(key.getKey(), key.getValue());
+		}
 	}
 
 }

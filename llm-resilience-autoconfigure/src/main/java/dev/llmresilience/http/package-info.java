@@ -1,6 +1,6 @@
 /**
- * Hooks in HTTP clients: what responses say about limits goes to the limiter of the
- * protected call that made the request.
+ * Hooks in HTTP clients: they add the idempotency key to the requests of a protected
+ * call, and what responses say about limits goes to its limiter.
  */
 @NullMarked
 package dev.llmresilience.http;

@@ -7,9 +7,11 @@ import java.util.Objects;
 import dev.llmresilience.LlmRetry;
 import dev.llmresilience.TokenEstimator;
 import dev.llmresilience.autoconfigure.LlmResilienceAutoConfiguration;
+import dev.llmresilience.engine.CallEngine;
 import dev.llmresilience.engine.GuardListener;
 import dev.llmresilience.engine.ProviderSettings;
 import dev.llmresilience.engine.Providers;
+import dev.llmresilience.failure.DefaultFailureClassifier;
 import dev.llmresilience.test.SettableTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -18,6 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -130,8 +133,10 @@ class CallTokensTests {
 	private static MethodPlan plan(String name, @Nullable TokenEstimator estimator) {
 		Providers providers = new Providers(List.of(ProviderSettings.defaults("default")), new SettableTime(),
 				GuardListener.NONE);
-		MethodPlans plans = new MethodPlans(providers, (text) -> text, true, estimator,
-				(plan, key, tokens, body, fallback) -> null, List.of());
+		RecoveryStrategies none = new RecoveryStrategies(
+				new CallEngine(new SettableTime(), new DefaultFailureClassifier()), new StaticListableBeanFactory());
+		CallShapes shapes = new CallShapes((plan, key, tokens, body, fallback) -> null, List.of());
+		MethodPlans plans = new MethodPlans(providers, (text) -> text, true, estimator, shapes, none);
 		return Objects.requireNonNull(plans.find(method(name), Chat.class));
 	}
 

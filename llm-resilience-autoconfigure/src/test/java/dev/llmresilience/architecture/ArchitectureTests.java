@@ -123,7 +123,13 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule reactorIsNamedInItsAdaptersOnly = namedOnlyIn("reactor..",
-			"(failure.(ReactorNettyReader|WebClientReader)|http.WebClientHook)");
+			"(ReactiveLlmResilience|failure.(ReactorNettyReader|WebClientReader)|http.WebClientHook|aop.ReactiveShape"
+					+ "|engine.(ReactiveDriver|DefaultReactiveLlmResilience|MonoCall|FluxCall|Demand)"
+					+ "|autoconfigure.(ReactiveConfiguration|UnprotectedReactiveCalls))");
+
+	@ArchTest
+	static final ArchRule contextPropagationIsNamedInItsAdaptersOnly = namedOnlyIn("io.micrometer.context..",
+			"(engine.(MicrometerContextCarrier|LlmCallAccessor)|autoconfigure.ContextConfiguration)");
 
 	@ArchTest
 	static final ArchRule okHttpIsNamedInItsAdaptersOnly = namedOnlyIn("okhttp3..",

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 
+import dev.llmresilience.LlmCall;
 import dev.llmresilience.Priority;
 import dev.llmresilience.limiter.Permit;
 import dev.llmresilience.limiter.RateLimiter;
@@ -59,7 +60,7 @@ class KeyChangeTests {
 		this.time.advance(Duration.ofSeconds(2));
 		new BlockingDriver(new CallEngine(this.time, SimulatedProvider.classifier(true))).call(provider,
 				provider.options(), () -> {
-					Objects.requireNonNull(Exchange.begin()).sentWith(key);
+					Objects.requireNonNull(Exchange.begin(LlmCall.current())).sentWith(key);
 					return "text";
 				}, null);
 	}

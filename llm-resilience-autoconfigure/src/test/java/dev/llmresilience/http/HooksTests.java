@@ -69,11 +69,11 @@ class HooksTests {
 	private static final String OPENAI_HEADERS = """
 			x-ratelimit-limit-requests: 50; x-ratelimit-remaining-requests: 49; x-ratelimit-reset-requests: 5m0s""";
 
-	private static final String MESSAGE = """
+	static final String MESSAGE = """
 			{"id":"msg_x","type":"message","role":"assistant","model":"x","content":[{"type":"text","text":"hi"}],
 			"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}""";
 
-	private static final String COMPLETION = """
+	static final String COMPLETION = """
 			{"id":"x","object":"chat.completion","created":1,"model":"x","choices":[{"index":0,"finish_reason":"stop",
 			"logprobs":null,"message":{"role":"assistant","content":"hi","refusal":null}}]}""";
 
@@ -328,11 +328,11 @@ class HooksTests {
 			.observe(OpenAIOkHttpClientAsync.builder().apiKey("test").baseUrl(url).maxRetries(0).build());
 	}
 
-	private static MessageCreateParams message() {
+	static MessageCreateParams message() {
 		return MessageCreateParams.builder().model("claude-x").maxTokens(1).addUserMessage("hello").build();
 	}
 
-	private static ChatCompletionCreateParams completion() {
+	static ChatCompletionCreateParams completion() {
 		return ChatCompletionCreateParams.builder().model("gpt-x").addUserMessage("hello").build();
 	}
 

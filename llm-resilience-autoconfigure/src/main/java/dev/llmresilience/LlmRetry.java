@@ -122,6 +122,18 @@ public @interface LlmRetry {
 	String key() default "";
 
 	/**
+	 * A SpEL expression over the arguments, such as {@code "#tenant + #question"}: calls
+	 * of this method that are under way at the same time with equal values share one. A
+	 * failure of the provider is shared too; when the one that makes the call is
+	 * cancelled, out of time or refused here, another takes over. Nothing is kept once a
+	 * call has ended. All get the same result object, so put into the value whatever must
+	 * not be shared, such as the tenant. {@code null} means not to share. Not for methods
+	 * that return a stream.
+	 * @return the expression, or an empty string for none
+	 */
+	String deduplicate() default "";
+
+	/**
 	 * A SpEL expression over the arguments that estimates the tokens of a call, input and
 	 * output together, such as {@code "#text.length() / 4 + 500"} or just {@code "2000"}.
 	 * It only matters where tokens are limited, and the limiter corrects estimates by how

@@ -1,5 +1,6 @@
 package dev.llmresilience.aop;
 
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -7,6 +8,7 @@ import dev.llmresilience.engine.BlockingDriver.Body;
 import dev.llmresilience.engine.BlockingDriver.Fallback;
 import dev.llmresilience.engine.CallPlan;
 import dev.llmresilience.engine.FutureDriver;
+import dev.llmresilience.engine.SharedCalls;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +35,22 @@ public final class FutureShape implements CallShape, CallShape.Factory {
 	public CompletableFuture<@Nullable Object> call(CallPlan plan, @Nullable Object key, long tokens,
 			Body<@Nullable Object> body, @Nullable Fallback<@Nullable Object> fallback) {
 		return this.driver.call(plan, key, tokens, () -> stage(body.run()), answer(fallback));
+	}
+
+	@Override
+	public CompletableFuture<Object> share(SharedCalls shared, Object method, CallPlan plan, Object value,
+			Body<@Nullable Object> call) {
+		return shared.callAsync(method, plan, value, () -> begin(call));
+	}
+
+	@SuppressWarnings("unchecked")
+	private static CompletableFuture<Object> begin(Body<@Nullable Object> call) {
+		try {
+			return (CompletableFuture<Object>) Objects.requireNonNull(call.run());
+		}
+		catch (Throwable ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
 	}
 
 	private static @Nullable Fallback<@Nullable CompletionStage<@Nullable Object>> answer(

@@ -6,6 +6,7 @@ import dev.llmresilience.engine.BlockingDriver.Body;
 import dev.llmresilience.engine.BlockingDriver.Fallback;
 import dev.llmresilience.engine.CallPlan;
 import dev.llmresilience.engine.RecoveryDriver;
+import dev.llmresilience.engine.SharedCalls;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
@@ -27,12 +28,16 @@ public final class LlmRetryAspect implements MethodInterceptor {
 
 	private final Supplier<MethodPlans> plans;
 
+	private final Supplier<SharedCalls> shared;
+
 	/**
 	 * Creates the advice. What it needs is only asked for with the first call, because an
 	 * advice is created before the beans that it works with.
 	 * @param plans resolves annotations
+	 * @param shared knows the calls under way that equal ones can share
 	 */
-	public LlmRetryAspect(Supplier<MethodPlans> plans) {
+	public LlmRetryAspect(Supplier<MethodPlans> plans, Supplier<SharedCalls> shared) {
+		this.shared = SingletonSupplier.of(shared);
 		this.plans = SingletonSupplier.of(plans);
 	}
 
@@ -54,9 +59,17 @@ public final class LlmRetryAspect implements MethodInterceptor {
 		CallKey key = plan.key();
 		CallTokens tokens = plan.tokens();
 		long estimate = (tokens != null && (key != null || calls.countsTokens())) ? tokens.of(invocation) : 0;
+		Object keyed = (key != null) ? key.of(invocation) : null;
+		Body<@Nullable Object> body = body(invocation);
+		Fallback<@Nullable Object> fallback = fallback(plan.fallback(), invocation);
+		CallKey deduplicate = plan.deduplicate();
+		Object equal = (deduplicate != null) ? deduplicate.of(invocation) : null;
+		if (equal == null) {
+			return plan.shape().call(calls, keyed, estimate, body, fallback);
+		}
 		return plan.shape()
-			.call(calls, (key != null) ? key.of(invocation) : null, estimate, body(invocation),
-					fallback(plan.fallback(), invocation));
+			.share(this.shared.get(), plan.method(), calls, equal,
+					() -> plan.shape().call(calls, keyed, estimate, body, fallback));
 	}
 
 	/**

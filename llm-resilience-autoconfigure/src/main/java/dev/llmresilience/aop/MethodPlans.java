@@ -18,6 +18,7 @@ import dev.llmresilience.engine.CallPlan.Target;
 import dev.llmresilience.engine.Provider;
 import dev.llmresilience.engine.ProviderSettings;
 import dev.llmresilience.engine.Providers;
+import dev.llmresilience.engine.RecoveryDriver;
 import dev.llmresilience.policy.RetryPolicy;
 import org.jspecify.annotations.Nullable;
 
@@ -122,10 +123,17 @@ public final class MethodPlans {
 		Provider provider = provider(annotation, specific);
 		CallOptions options = options(annotation, specific, provider);
 		String fallback = annotation.fallbackMethod();
-		return new MethodPlan(specific, calls(annotation, specific, provider), this.shapes.of(specific.getReturnType()),
+		RecoveryDriver recovery = this.recoveries.find(annotation, specific, provider, options);
+		CallShape shape = this.shapes.of(specific.getReturnType());
+		CallKey deduplicate = key("deduplicate", annotation.deduplicate(), method, specific, userClass);
+		if (deduplicate != null && !shape.canShare()) {
+			throw new InvalidLlmRetryException(specific, "deduplicate", annotation.deduplicate(),
+					"cannot share a stream of several elements", "Leave it out, or return a Mono.");
+		}
+		return new MethodPlan(specific, calls(annotation, specific, provider), shape,
 				fallback.isEmpty() ? null : FallbackMethod.of(fallback, specific, userClass),
-				key(annotation, method, specific, userClass), tokens(annotation, method, specific, userClass),
-				this.recoveries.find(annotation, specific, provider, options), new AtomicBoolean());
+				key("key", annotation.key(), method, specific, userClass), deduplicate,
+				tokens(annotation, method, specific, userClass), recovery, new AtomicBoolean());
 	}
 
 	private CallPlan calls(LlmRetry annotation, Method method, Provider provider) {
@@ -154,9 +162,9 @@ public final class MethodPlans {
 				annotation.key().isEmpty() ? null : this.providers.keyed(provider.name()));
 	}
 
-	private @Nullable CallKey key(LlmRetry annotation, Method method, Method specific, Class<?> userClass) {
-		String text = annotation.key();
-		return text.isEmpty() ? null : new CallKey(expression("key", text, method, specific, userClass));
+	private static @Nullable CallKey key(String attribute, String text, Method method, Method specific,
+			Class<?> userClass) {
+		return text.isEmpty() ? null : new CallKey(expression(attribute, text, method, specific, userClass));
 	}
 
 	private @Nullable CallTokens tokens(LlmRetry annotation, Method method, Method specific, Class<?> userClass) {

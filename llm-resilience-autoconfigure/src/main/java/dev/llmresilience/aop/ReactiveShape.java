@@ -1,11 +1,16 @@
 package dev.llmresilience.aop;
 
+import java.util.concurrent.CompletableFuture;
+
 import dev.llmresilience.engine.BlockingDriver.Body;
 import dev.llmresilience.engine.BlockingDriver.Fallback;
 import dev.llmresilience.engine.CallPlan;
 import dev.llmresilience.engine.ReactiveDriver;
+import dev.llmresilience.engine.SharedCalls;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import reactor.core.publisher.Mono;
+import reactor.util.context.Context;
 
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
@@ -42,6 +47,27 @@ public final class ReactiveShape implements CallShape.Factory {
 
 		Converted(ReactiveAdapter adapter) {
 			this.adapter = adapter;
+		}
+
+		@Override
+		public boolean canShare() {
+			return !this.adapter.isMultiValue();
+		}
+
+		@Override
+		public Object share(SharedCalls shared, Object method, CallPlan plan, Object value,
+				Body<@Nullable Object> call) {
+			return this.adapter.fromPublisher(Mono.deferContextual((context) -> Mono
+				.fromFuture(shared.callAsync(method, plan, value, () -> future(call, Context.of(context))))));
+		}
+
+		private CompletableFuture<Object> future(Body<@Nullable Object> call, Context context) {
+			try {
+				return Mono.<Object>from(this.adapter.toPublisher(call.run())).contextWrite(context).toFuture();
+			}
+			catch (Throwable ex) {
+				return CompletableFuture.failedFuture(ex);
+			}
 		}
 
 		@Override

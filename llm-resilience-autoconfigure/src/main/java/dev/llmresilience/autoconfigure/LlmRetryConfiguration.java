@@ -1,6 +1,7 @@
 package dev.llmresilience.autoconfigure;
 
 import dev.llmresilience.TokenEstimator;
+import dev.llmresilience.aop.BlockingShape;
 import dev.llmresilience.aop.CallShape;
 import dev.llmresilience.aop.CallShapes;
 import dev.llmresilience.aop.FutureShape;
@@ -13,6 +14,8 @@ import dev.llmresilience.engine.BlockingDriver;
 import dev.llmresilience.engine.CallEngine;
 import dev.llmresilience.engine.FutureDriver;
 import dev.llmresilience.engine.Providers;
+import dev.llmresilience.engine.SharedCalls;
+import dev.llmresilience.time.TimeSource;
 
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -41,8 +44,8 @@ class LlmRetryConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LlmRetryAspect llmRetryAspect(ObjectProvider<MethodPlans> plans) {
-		return new LlmRetryAspect(plans::getObject);
+	static LlmRetryAspect llmRetryAspect(ObjectProvider<MethodPlans> plans, ObjectProvider<SharedCalls> shared) {
+		return new LlmRetryAspect(plans::getObject, shared::getObject);
 	}
 
 	/**
@@ -74,7 +77,12 @@ class LlmRetryConfiguration {
 
 	@Bean
 	CallShapes llmCallShapes(BlockingDriver blocking, ObjectProvider<CallShape.Factory> others) {
-		return new CallShapes(blocking::call, others.orderedStream().toList());
+		return new CallShapes(new BlockingShape(blocking), others.orderedStream().toList());
+	}
+
+	@Bean
+	SharedCalls llmSharedCalls(TimeSource time) {
+		return new SharedCalls(time);
 	}
 
 	@Bean

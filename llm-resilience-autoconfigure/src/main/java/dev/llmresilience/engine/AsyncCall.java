@@ -8,6 +8,7 @@ import java.util.function.UnaryOperator;
 import dev.llmresilience.AttemptTimeoutException;
 import dev.llmresilience.LlmCall;
 import dev.llmresilience.LlmCallRefusedException;
+import dev.llmresilience.breaker.RoomTicket;
 import dev.llmresilience.limiter.RateLimiter;
 import dev.llmresilience.limiter.Ticket;
 import dev.llmresilience.limiter.Ticket.State;
@@ -102,6 +103,35 @@ abstract class AsyncCall<T extends @Nullable Object> {
 	/** Gets past the guards. */
 	private void leave(long now) {
 		Call call = this.call;
+		if (!call.guards().waitsForBreaker()) {
+			pass(now);
+			return;
+		}
+		Step step = new Step();
+		RoomTicket ticket = call.guards().await(call.deadline(), step::over);
+		step.whenOver = () -> {
+			LlmCallRefusedException refusal = call.guards().awaited(ticket);
+			if (refusal != null) {
+				failed(call.refused(refusal));
+			}
+			else {
+				pass(this.engine.time().nanoTime());
+			}
+		};
+		step.whenCancelled = () -> {
+			call.guards().awaited(ticket);
+			call.guards().abandon();
+		};
+		if (ticket.state() != RoomTicket.State.WAITING) {
+			step.whenOver.run();
+		}
+		else if (enter(step)) {
+			step.expireIn(call.deadline() - now);
+		}
+	}
+
+	private void pass(long now) {
+		Call call = this.call;
 		LlmCallRefusedException refusal = call.admit(now);
 		call.guards().back();
 		RateLimiter limiter = call.guards().provider().limiter();
@@ -127,6 +157,10 @@ abstract class AsyncCall<T extends @Nullable Object> {
 
 	private void left(@Nullable LlmCallRefusedException refused, long now) {
 		LlmCallRefusedException refusal = (refused != null) ? refused : this.call.guards().takePermit(now);
+		if (refused == null && refusal != null && this.call.guards().isPatient()) {
+			leave(this.engine.time().nanoTime());
+			return;
+		}
 		if (refusal != null) {
 			failed(this.call.refused(refusal));
 			return;

@@ -5,6 +5,7 @@ import java.util.concurrent.CancellationException;
 
 import dev.llmresilience.AttemptTimeoutException;
 import dev.llmresilience.LlmCallRefusedException;
+import dev.llmresilience.breaker.RoomTicket;
 import dev.llmresilience.engine.WorkerAttempt.Outcome;
 import dev.llmresilience.limiter.RateLimiter;
 import dev.llmresilience.limiter.Ticket;
@@ -149,6 +150,17 @@ public final class BlockingDriver {
 	 * @return when the attempt may begin: now
 	 */
 	private long leave(Call call, long now) throws Throwable {
+		if (call.guards().waitsForBreaker()) {
+			LlmCallRefusedException refusal = awaitBreaker(call, now);
+			if (refusal != null) {
+				throw call.refused(refusal);
+			}
+			return pass(call, this.engine.time().nanoTime());
+		}
+		return pass(call, now);
+	}
+
+	private long pass(Call call, long now) throws Throwable {
 		LlmCallRefusedException refusal = call.admit(now);
 		call.guards().back();
 		long left = now;
@@ -158,11 +170,31 @@ public final class BlockingDriver {
 		}
 		if (refusal == null) {
 			refusal = call.guards().takePermit(left);
+			if (refusal != null && call.guards().isPatient()) {
+				return leave(call, this.engine.time().nanoTime());
+			}
 		}
 		if (refusal != null) {
 			throw call.refused(refusal);
 		}
 		return left;
+	}
+
+	private @Nullable LlmCallRefusedException awaitBreaker(Call call, long now) throws Throwable {
+		Waiter waiter = this.engine.time().waiter();
+		RoomTicket ticket = call.guards().await(call.deadline(), waiter::signal);
+		try {
+			if (ticket.state() == RoomTicket.State.WAITING) {
+				waiter.await(call.deadline() - now);
+			}
+		}
+		catch (InterruptedException ex) {
+			call.guards().awaited(ticket);
+			call.guards().abandon();
+			Thread.currentThread().interrupt();
+			throw call.cancelled();
+		}
+		return call.guards().awaited(ticket);
 	}
 
 	/** Waits for a slot of the limiter. */

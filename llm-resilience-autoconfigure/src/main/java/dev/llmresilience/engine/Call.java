@@ -356,12 +356,18 @@ final class Call extends LlmCall {
 		}
 		LlmFailure failure = this.guards.paced(judged);
 		failures.add(thrown, failure);
-		failures.history.failed(RetryDecider.ladder(failure), now);
+		// A call that waits for the breaker may be the trial many times.
+		boolean trial = this.guards.isPatientTrial();
+		AttemptHistory history = trial ? new AttemptHistory() : failures.history;
+		history.failed(RetryDecider.ladder(failure), now);
 		Situation situation = new Situation(now, this.deadline - now, this.options.maxAttempts(), mayRepeat(),
 				this.sideEffect, this.guards.paces(failure), this.escalateAfter);
-		Decision decision = RetryDecider.decide(this.options.policy(), failures.history, failure, situation,
+		Decision decision = RetryDecider.decide(this.options.policy(), history, failure, situation,
 				this.engine.time()::random);
-		this.guards.failed(failure, ladderSpent(decision, failures.history, failure));
+		this.guards.failed(failure, ladderSpent(decision, history, failure));
+		if (trial && decision instanceof Retry) {
+			return Retry.NOW;
+		}
 		if (decision instanceof Retry retry) {
 			GiveUpReason refused = this.guards.payFor(retry, now);
 			if (refused == null) {

@@ -2,6 +2,7 @@ package dev.llmresilience.engine;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.FailureKind.BreakerEffect;
@@ -13,6 +14,8 @@ import dev.llmresilience.Priority;
 import dev.llmresilience.TokenUsage;
 import dev.llmresilience.breaker.CircuitBreaker;
 import dev.llmresilience.breaker.QuotaLatch;
+import dev.llmresilience.breaker.RoomTicket;
+import dev.llmresilience.breaker.WaitingRoom;
 import dev.llmresilience.budget.RetryBudget;
 import dev.llmresilience.limiter.Permit;
 import dev.llmresilience.policy.Decision.Retry;
@@ -42,6 +45,9 @@ final class Guards {
 	private QuotaLatch.@Nullable Permit quota;
 
 	private CircuitBreaker.@Nullable Permit breaker;
+
+	/** What it was let in with after it had waited for the breaker. */
+	private @Nullable RoomTicket admission;
 
 	/** Whether a budget token has been paid for an attempt that has not been made. */
 	private boolean token;
@@ -94,12 +100,80 @@ final class Guards {
 			return refuse(this.provider.quota());
 		}
 		CircuitBreaker breaker = this.provider.breaker();
-		if (breaker != null && breaker.refuses() && outerTrial(breaker) == null) {
+		if (breaker != null && breaker.refuses() && outerTrial(breaker) == null && !isPatient()) {
 			breaker.onRejected();
 			abandon();
 			return Refusals.breaker(this.provider.name(), breaker);
 		}
 		return null;
+	}
+
+	/**
+	 * Whether the call waits for the breaker instead of failing. One that is nested in
+	 * another that was let in would wait for that in vain.
+	 */
+	boolean isPatient() {
+		if (this.provider.room() == null) {
+			return false;
+		}
+		for (Guards around = this.outer; around != null; around = around.outer) {
+			if (around.provider == this.provider && around.underWay) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	/** Whether the call has to wait for the breaker now. */
+	boolean waitsForBreaker() {
+		WaitingRoom room = this.provider.room();
+		return room != null && (this.admission != null || !room.mayPass()) && isPatient();
+	}
+
+	/**
+	 * Waits for the breaker, in the place that it had if it was let in and got no permit.
+	 * @param deadline the latest moment at which going on makes sense
+	 * @param listener is told when the wait is over
+	 * @return the ticket
+	 */
+	RoomTicket await(long deadline, Runnable listener) {
+		WaitingRoom room = Objects.requireNonNull(this.provider.room());
+		RoomTicket before = this.admission;
+		this.admission = null;
+		return (before != null) ? room.rejoin(before, listener) : room.join(deadline, listener);
+	}
+
+	/**
+	 * Tells what a wait for the breaker came to, once it is over.
+	 * @param ticket the ticket
+	 * @return why the call may not go on, or {@code null} if it may
+	 */
+	@Nullable LlmCallRefusedException awaited(RoomTicket ticket) {
+		WaitingRoom room = this.provider.room();
+		if (room != null) {
+			room.leave(ticket);
+		}
+		if (ticket.state() == RoomTicket.State.ADMITTED) {
+			this.admission = ticket;
+			return null;
+		}
+		abandon();
+		return (ticket.state() == RoomTicket.State.REFUSED_CLOSED) ? Refusals.shutdown(this.provider.name())
+				: Refusals.breaker(this.provider.name(), this.provider.breaker());
+	}
+
+	/** Whether this attempt is a trial of a call that can wait for another one. */
+	boolean isPatientTrial() {
+		return this.provider.room() != null && this.breaker != null && this.breaker.holdsTrial();
+	}
+
+	private void leaveRoom(boolean success) {
+		RoomTicket admission = this.admission;
+		WaitingRoom room = this.provider.room();
+		if (admission != null && room != null) {
+			this.admission = null;
+			room.ended(admission, success);
+		}
 	}
 
 	private QuotaLatch.@Nullable Permit acquire(QuotaLatch latch) {
@@ -150,7 +224,10 @@ final class Guards {
 			this.breaker = (trial != null) ? trial : breaker.tryAcquire();
 			if (this.breaker == null) {
 				this.provider.limiter().giveBack(this.permit);
+				RoomTicket admission = this.admission;
+				this.admission = null;
 				abandon();
+				this.admission = admission;
 				return Refusals.breaker(this.provider.name(), breaker);
 			}
 		}
@@ -178,6 +255,7 @@ final class Guards {
 		if (budget != null) {
 			budget.onSuccess();
 		}
+		leaveRoom(true);
 	}
 
 	/**
@@ -238,6 +316,7 @@ final class Guards {
 	}
 
 	void failed(LlmFailure failure, boolean ladderSpent) {
+		boolean answered = false;
 		if (failure.kind() == FailureKind.QUOTA_EXHAUSTED) {
 			exhausted(failure);
 		}
@@ -247,7 +326,10 @@ final class Guards {
 				effect = BreakerEffect.FAILURE;
 			}
 			switch (effect) {
-				case SUCCESS -> this.breaker.success();
+				case SUCCESS -> {
+					this.breaker.success();
+					answered = true;
+				}
 				case FAILURE -> this.breaker.failure(failure.kind(), failure.status(), cappedHint(failure));
 				case NEUTRAL -> neutral(this.breaker);
 			}
@@ -257,6 +339,7 @@ final class Guards {
 			release();
 		}
 		this.tokenUsed = false;
+		leaveRoom(answered);
 		giveBack();
 	}
 
@@ -290,7 +373,7 @@ final class Guards {
 	 */
 	@Nullable GiveUpReason payFor(Retry retry, long now) {
 		CircuitBreaker breaker = this.provider.breaker();
-		if (breaker != null && breaker.refusesUntil(now + retry.delayNanos())) {
+		if (breaker != null && !isPatient() && breaker.refusesUntil(now + retry.delayNanos())) {
 			return GiveUpReason.BREAKER;
 		}
 		RetryBudget budget = this.provider.budget();
@@ -333,6 +416,7 @@ final class Guards {
 			this.token = false;
 			release();
 		}
+		leaveRoom(false);
 	}
 
 	private void neutral(CircuitBreaker.Permit permit) {

@@ -102,7 +102,7 @@ public final class KeyedProviders implements AutoCloseable {
 			provider.limiter().setRequestsPerMinute(this.requestsPerMinute);
 		}
 		if (this.closed) {
-			provider.limiter().close();
+			provider.close();
 		}
 		return provider;
 	}
@@ -116,7 +116,7 @@ public final class KeyedProviders implements AutoCloseable {
 		while (candidate != null) {
 			if (candidate.getValue().evict()) {
 				// Whoever waits holds a lease, so nobody does.
-				candidate.getValue().provider().limiter().close();
+				candidate.getValue().provider().close();
 				if (this.byKey.remove(candidate.getKey()) != null) {
 					return true;
 				}
@@ -180,7 +180,7 @@ public final class KeyedProviders implements AutoCloseable {
 		this.lock.lock();
 		try {
 			this.closed = true;
-			this.byKey.values().forEach((keyed) -> keyed.provider().limiter().close());
+			this.byKey.values().forEach((keyed) -> keyed.provider().close());
 		}
 		finally {
 			this.lock.unlock();

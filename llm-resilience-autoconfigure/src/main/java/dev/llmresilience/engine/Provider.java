@@ -4,7 +4,9 @@ import dev.llmresilience.breaker.BreakerState;
 import dev.llmresilience.breaker.BreakerTransition;
 import dev.llmresilience.breaker.CircuitBreaker;
 import dev.llmresilience.breaker.QuotaLatch;
+import dev.llmresilience.breaker.WaitingRoom;
 import dev.llmresilience.budget.RetryBudget;
+import dev.llmresilience.engine.CallSettings.OnOpen;
 import dev.llmresilience.engine.ProviderSettings.BudgetSettings;
 import dev.llmresilience.limiter.RateLimiter;
 import dev.llmresilience.time.TimeSource;
@@ -25,6 +27,9 @@ public final class Provider {
 	private final @Nullable RetryBudget budget;
 
 	private final @Nullable CircuitBreaker breaker;
+
+	/** Where calls wait for the breaker, unless they fail when it is open. */
+	private final @Nullable WaitingRoom room;
 
 	private final QuotaLatch quota;
 
@@ -67,6 +72,8 @@ public final class Provider {
 				? new RetryBudget(budget.capacity(), budget.refillPerSuccess(), budget.refillPerMinute(), time) : null;
 		this.breaker = (settings.breaker() != null)
 				? new CircuitBreaker(settings.name(), settings.breaker(), time, this::onTransition) : null;
+		this.room = (this.breaker != null && settings.calls().onOpen() == OnOpen.WAIT)
+				? new WaitingRoom(this.breaker, time) : null;
 		this.quota = new QuotaLatch(settings.name(), settings.quotaCoolDown(), time, listener::onTransition);
 		this.accountQuota = accountQuota;
 		this.listener = listener;
@@ -74,8 +81,10 @@ public final class Provider {
 	}
 
 	private void onTransition(BreakerTransition transition) {
-		// Whoever waits for a slot would only be refused at the end of the wait.
-		if (transition.to() != BreakerState.CLOSED && transition.to() != BreakerState.DISABLED) {
+		// Whoever waits for a slot would only be refused at the end of the wait. Who
+		// waits
+		// for the breaker too keeps the place.
+		if (this.room == null && transition.to() != BreakerState.CLOSED && transition.to() != BreakerState.DISABLED) {
 			this.limiter.refuseWaiting(this);
 		}
 		this.listener.onTransition(transition);
@@ -165,6 +174,18 @@ public final class Provider {
 	 */
 	public @Nullable CircuitBreaker breaker() {
 		return this.breaker;
+	}
+
+	@Nullable WaitingRoom room() {
+		return this.room;
+	}
+
+	/** Refuses all who wait. */
+	void close() {
+		this.limiter.close();
+		if (this.room != null) {
+			this.room.close();
+		}
 	}
 
 	/**

@@ -237,7 +237,7 @@ public final class Providers implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.byName.values().forEach((provider) -> provider.limiter().close());
+		this.byName.values().forEach((provider) -> provider.close());
 		this.keyedByName.values().forEach(KeyedProviders::close);
 	}
 

@@ -19,6 +19,10 @@ public sealed interface Decision {
 	 * @param spendsBudget whether the retry has to be paid for from the shared budget
 	 */
 	record Retry(long delayNanos, long backoffNanos, boolean spendsBudget) implements Decision {
+
+		/** Without a wait of its own, and without a price. */
+		public static final Retry NOW = new Retry(0, 0, false);
+
 	}
 
 	/**

@@ -7,6 +7,7 @@ import java.util.Objects;
 import dev.llmresilience.LlmRetry;
 import dev.llmresilience.TokenEstimator;
 import dev.llmresilience.autoconfigure.LlmResilienceAutoConfiguration;
+import dev.llmresilience.engine.BlockingDriver;
 import dev.llmresilience.engine.CallEngine;
 import dev.llmresilience.engine.GuardListener;
 import dev.llmresilience.engine.ProviderSettings;
@@ -135,7 +136,10 @@ class CallTokensTests {
 				GuardListener.NONE);
 		RecoveryStrategies none = new RecoveryStrategies(
 				new CallEngine(new SettableTime(), new DefaultFailureClassifier()), new StaticListableBeanFactory());
-		CallShapes shapes = new CallShapes((plan, key, tokens, body, fallback) -> null, List.of());
+		CallShapes shapes = new CallShapes(
+				new BlockingShape(
+						new BlockingDriver(new CallEngine(new SettableTime(), new DefaultFailureClassifier()))),
+				List.of());
 		MethodPlans plans = new MethodPlans(providers, (text) -> text, true, estimator, shapes, none);
 		return Objects.requireNonNull(plans.find(method(name), Chat.class));
 	}

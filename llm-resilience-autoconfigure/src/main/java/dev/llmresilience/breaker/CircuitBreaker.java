@@ -59,6 +59,9 @@ public final class CircuitBreaker {
 
 	private volatile @Nullable LastFailure lastFailure;
 
+	private volatile Runnable watcher = () -> {
+	};
+
 	/**
 	 * Creates a closed breaker.
 	 * @param name the name of the provider entry, for messages
@@ -97,6 +100,26 @@ public final class CircuitBreaker {
 	}
 
 	/**
+	 * Has somebody told of each change, also of one that does not show as another state:
+	 * a trial that ended without a verdict. It is told on the thread that caused the
+	 * change, once the change can be seen, and before anybody else is, so that nothing
+	 * that the listener does can keep the word from it.
+	 * @param watcher is told, in place of whoever was told before; it must be short and
+	 * must not throw
+	 */
+	void watch(Runnable watcher) {
+		this.watcher = watcher;
+	}
+
+	Generation generation() {
+		return this.state;
+	}
+
+	long trialTimeoutNanos() {
+		return this.settings.trialTimeout().toNanos();
+	}
+
+	/**
 	 * Whether attempts have to report how long they took.
 	 * @return whether slow calls count
 	 */
@@ -119,10 +142,7 @@ public final class CircuitBreaker {
 				return null;
 			}
 			Generation next = current.withTrial(this.time.nanoTime() + this.settings.trialTimeout().toNanos());
-			if (next == current || STATE.compareAndSet(this, current, next)) {
-				if (next != current && current instanceof Open) {
-					announce(current, next);
-				}
+			if (next == current || move(current, next)) {
 				return next.permit;
 			}
 		}
@@ -189,10 +209,7 @@ public final class CircuitBreaker {
 	}
 
 	private void force(Generation next) {
-		Generation before = (Generation) STATE.getAndSet(this, next);
-		if (before.kind() != next.kind()) {
-			announce(before, next);
-		}
+		changed((Generation) STATE.getAndSet(this, next), next);
 	}
 
 	private void onSuccess(Generation origin, long durationNanos) {
@@ -225,12 +242,21 @@ public final class CircuitBreaker {
 
 	private void onNeutral(Generation origin) {
 		if (origin instanceof HalfOpen halfOpen) {
-			STATE.compareAndSet(this, origin, new HalfOpen(this, halfOpen.before, false, 0));
+			move(origin, new HalfOpen(this, halfOpen.before, false, 0));
 		}
 	}
 
-	private void move(Generation from, Generation to) {
-		if (STATE.compareAndSet(this, from, to)) {
+	private boolean move(Generation from, Generation to) {
+		if (!STATE.compareAndSet(this, from, to)) {
+			return false;
+		}
+		changed(from, to);
+		return true;
+	}
+
+	private void changed(Generation from, Generation to) {
+		this.watcher.run();
+		if (from.kind() != to.kind()) {
 			announce(from, to);
 		}
 	}

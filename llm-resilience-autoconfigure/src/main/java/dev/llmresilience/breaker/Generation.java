@@ -34,6 +34,14 @@ abstract sealed class Generation {
 		return this;
 	}
 
+	/**
+	 * When it stops to refuse if nothing happens until then.
+	 * @param never the answer if it does not by itself
+	 */
+	long refusesUntil(long never) {
+		return never;
+	}
+
 	/** Failures since the last success. */
 	int failures() {
 		return 0;
@@ -99,6 +107,11 @@ abstract sealed class Generation {
 		}
 
 		@Override
+		long refusesUntil(long never) {
+			return this.until;
+		}
+
+		@Override
 		Generation withTrial(long trialUntil) {
 			return new HalfOpen(this.breaker, this, true, trialUntil);
 		}
@@ -133,6 +146,11 @@ abstract sealed class Generation {
 		@Override
 		boolean refuses(long now) {
 			return this.trialInFlight && now - this.trialUntil < 0;
+		}
+
+		@Override
+		long refusesUntil(long never) {
+			return this.trialUntil;
 		}
 
 		@Override

@@ -139,6 +139,19 @@ class CircuitBreakerTests {
 	}
 
 	@Test
+	void whatDoesNotShowAsAnotherStateIsNoTransition() {
+		CircuitBreaker breaker = breaker(1);
+		breaker.close();
+		assertThat(this.transitions).isEmpty();
+		halfOpen(open(breaker)).neutral();
+		permit(breaker);
+		this.time.advance(Duration.ofMinutes(2));
+		permit(breaker);
+		assertThat(this.transitions).extracting(BreakerTransition::to)
+			.containsExactly(BreakerState.OPEN, BreakerState.HALF_OPEN);
+	}
+
+	@Test
 	void aTrialThatHangsLosesItsPlaceAfterTheTrialTimeout() {
 		CircuitBreaker breaker = open(breaker(1));
 		Permit hanging = halfOpen(breaker);

@@ -1,0 +1,77 @@
+package dev.llmresilience.breaker;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.llmresilience.test.VirtualTime;
+import dev.llmresilience.time.TimeSource;
+
+/**
+ * Simulated time without chance, which knows how many of its timers are running.
+ */
+final class CountedTimers implements TimeSource {
+
+	private final VirtualTime time;
+
+	private final List<Object> pending = new ArrayList<>();
+
+	private Duration early = Duration.ZERO;
+
+	CountedTimers(VirtualTime time) {
+		this.time = time;
+	}
+
+	int pending() {
+		return this.pending.size();
+	}
+
+	Duration elapsed() {
+		return this.time.elapsed();
+	}
+
+	void runFor(Duration duration) {
+		this.time.runFor(duration);
+	}
+
+	@Override
+	public long nanoTime() {
+		return this.time.nanoTime();
+	}
+
+	@Override
+	public Instant now() {
+		return this.time.now();
+	}
+
+	@Override
+	public double random() {
+		return 0;
+	}
+
+	void nextGoesOffEarly(Duration early) {
+		this.early = early;
+	}
+
+	@Override
+	public Timer schedule(long delayNanos, Runnable task) {
+		Object entry = new Object();
+		this.pending.add(entry);
+		Timer timer = this.time.schedule(delayNanos - this.early.toNanos(), () -> {
+			this.pending.remove(entry);
+			task.run();
+		});
+		this.early = Duration.ZERO;
+		return () -> {
+			this.pending.remove(entry);
+			timer.cancel();
+		};
+	}
+
+	@Override
+	public Waiter waiter() {
+		return this.time.waiter();
+	}
+
+}

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 import dev.llmresilience.FailureKind;
+import dev.llmresilience.FailureKind.BreakerEffect;
 import dev.llmresilience.GiveUpReason;
 import dev.llmresilience.LlmCall;
 import dev.llmresilience.LlmCallRefusedException;
@@ -356,8 +357,9 @@ final class Call extends LlmCall {
 		}
 		LlmFailure failure = this.guards.paced(judged);
 		failures.add(thrown, failure);
-		// A call that waits for the breaker may be the trial many times.
-		boolean trial = this.guards.isPatientTrial();
+		// A call that waits for the breaker may be the trial many times. One that says
+		// nothing about the provider would be back at once, and has to back off.
+		boolean trial = this.guards.isPatientTrial() && failure.kind().breakerEffect() == BreakerEffect.FAILURE;
 		AttemptHistory history = trial ? new AttemptHistory() : failures.history;
 		history.failed(RetryDecider.ladder(failure), now);
 		Situation situation = new Situation(now, this.deadline - now, this.options.maxAttempts(), mayRepeat(),

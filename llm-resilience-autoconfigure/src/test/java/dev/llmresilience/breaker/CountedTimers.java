@@ -70,6 +70,11 @@ final class CountedTimers implements TimeSource {
 	}
 
 	@Override
+	public void execute(Runnable task) {
+		this.time.execute(task);
+	}
+
+	@Override
 	public Waiter waiter() {
 		return this.time.waiter();
 	}

@@ -1,5 +1,6 @@
 package dev.llmresilience.sample.web;
 
+import dev.llmresilience.sample.chat.EitherChat;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.web.bind.annotation.PostMapping;
@@ -14,17 +15,30 @@ class AskController {
 
 	private final Chats chats;
 
-	AskController(Chats chats) {
+	private final EitherChat either;
+
+	AskController(Chats chats, EitherChat either) {
 		this.chats = chats;
+		this.either = either;
 	}
 
 	@PostMapping("/ask")
 	Answer ask(@RequestBody Question question) {
+		return new Answer(this.chats.get(question.provider()).ask(prompt(question)));
+	}
+
+	/** Of whichever provider can answer. */
+	@PostMapping("/ask/either")
+	EitherChat.Answer askEither(@RequestBody Question question) {
+		return this.either.ask(prompt(question));
+	}
+
+	private static String prompt(Question question) {
 		String prompt = question.prompt();
 		if (prompt == null || prompt.isBlank()) {
 			throw Chats.badRequest("prompt must be a text, but was missing or blank");
 		}
-		return new Answer(this.chats.get(question.provider()).ask(prompt));
+		return prompt;
 	}
 
 	/**

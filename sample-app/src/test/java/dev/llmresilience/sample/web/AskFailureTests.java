@@ -104,6 +104,34 @@ class AskFailureTests {
 		assertThat(response.getHeaders().getFirst("Retry-After")).isBetween("590", "601");
 	}
 
+	@Test
+	void another_provider_answers_what_the_first_cannot() {
+		this.provider.account("anthropic").fault(Fault.of(FaultKind.OVERLOADED));
+		JsonNode answer = this.json.readTree(askEither().getBody());
+		assertThat(answer.path("provider").asString()).isEqualTo("openai");
+		assertThat(this.provider.account("openai").counts().arrived()).isOne();
+	}
+
+	@Test
+	void our_own_mistake_reaches_no_other_provider() {
+		this.provider.account("anthropic").fault(Fault.ofStatus(400));
+		assertThat(askEither().getStatusCode().is4xxClientError()).isTrue();
+		assertThat(this.provider.account("anthropic").counts().arrived()).isOne();
+		assertThat(this.provider.account("openai").counts().arrived()).isZero();
+	}
+
+	private ResponseEntity<String> askEither() {
+		return RestClient.create("http://localhost:" + this.port)
+			.post()
+			.uri("/ask/either")
+			.contentType(MediaType.APPLICATION_JSON)
+			.body("{\"prompt\": \"" + PROMPT + "\"}")
+			.retrieve()
+			.onStatus((status) -> true, (request, response) -> {
+			})
+			.toEntity(String.class);
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "anthropic, 400", "openai, 422" })
 	void our_own_mistake_is_not_repeated(String name, int status) {

@@ -18,10 +18,13 @@ final class AnnouncedRate {
 	/** From so much of the limit on, even a rough bound says something. */
 	private static final double TELLING = 0.1;
 
-	/** Bounds further apart are rough. */
-	private static final double ROUGH = 1.5;
-
 	private Band band = Band.NONE;
+
+	/** Whether its lower bound says something too. */
+	private boolean told;
+
+	/** As long as it does not: the rate by the last response alone. */
+	private double guess = Double.POSITIVE_INFINITY;
 
 	private boolean moved;
 
@@ -45,9 +48,11 @@ final class AnnouncedRate {
 	 * Takes a response in.
 	 * @param snapshot what it said
 	 * @param sent when its request was sent
-	 * @return whether the rate is known, and this response is not older than what is held
+	 * @param provesRoom whether calls may leave as far as what remains allows, whatever
+	 * the rate
+	 * @return whether this response is not older than what is held
 	 */
-	boolean update(RateLimitSnapshot snapshot, long sent) {
+	boolean update(RateLimitSnapshot snapshot, long sent, boolean provesRoom) {
 		if (this.heardOf != null && sent - this.heardOf < 0) {
 			return false;
 		}
@@ -56,32 +61,36 @@ final class AnnouncedRate {
 		double reset = snapshot.reset().toNanos() / SECOND;
 		this.lastsFor = snapshot.remaining() / Math.max(reset, 1e-9);
 		this.moved = false;
-		if (used > 1 && reset > 0) {
-			double low = (used - 1) / reset;
-			double high = used / Math.max(reset - snapshot.resolution().toNanos() / SECOND, 1e-9);
-			boolean rough = high >= ROUGH * low;
-			if (!rough || used >= TELLING * snapshot.limit()) {
-				Band said = new Band(low, high);
-				this.moved = !said.meets(this.band);
+		if (used > 0 && reset > 0) {
+			double least = reset - snapshot.resolution().toNanos() / SECOND;
+			Band said = new Band(Math.max(0, used - 1) / reset, used / Math.max(least, 1e-9));
+			boolean telling = used > 1 && (!said.isRough() || used >= TELLING * snapshot.limit());
+			boolean falls = said.high() < this.band.low();
+			// A call that a bucket of one rejects is told the same as one that empties
+			// it.
+			if (telling || (snapshot.limit() > 1 && (falls || !this.told))) {
+				this.moved = telling ? !this.told || !said.meets(this.band) : falls;
 				this.band = said.meet(this.band);
+				this.told = telling;
+				this.guess = (least > 0) ? used / least : Math.max(used / reset, provesRoom ? 0 : this.lastsFor);
 			}
 		}
-		return this.band.isKnown();
+		return true;
 	}
 
 	/**
 	 * The rate of this process, in units a second: the middle of the bounds, or the lower
-	 * one where they are rough.
+	 * one where they are rough, or about the upper one while that says nothing.
 	 * <p>
 	 * A configured rate holds as long as nothing that was said speaks against it. A lower
 	 * one only does as far as what remains would not last until it is reset: it may be
 	 * that of a longer window, or of one that begins anew all at once.
 	 * @param configured the configured limit, or {@code null} for none
-	 * @return the rate
+	 * @return the rate, infinite if nothing is known
 	 */
 	double perSecond(@Nullable Limit configured) {
 		Band band = this.band;
-		double rate = (band.high() < ROUGH * band.low()) ? band.middle() : band.low();
+		double rate = !band.isRough() ? band.middle() : this.told ? band.low() : Math.min(band.high(), this.guess);
 		if (configured != null) {
 			double expected = configured.perSecond() / this.share;
 			if (band.low() <= expected && expected <= Math.max(band.high(), this.lastsFor)) {

@@ -8,11 +8,18 @@ package dev.llmresilience.limiter;
  */
 record Band(double low, double high) {
 
+	/** Bounds further apart are rough. */
+	private static final double ROUGH = 1.5;
+
 	/** Anywhere. */
 	static final Band NONE = new Band(0, Double.POSITIVE_INFINITY);
 
 	boolean isKnown() {
 		return this.high != Double.POSITIVE_INFINITY;
+	}
+
+	boolean isRough() {
+		return this.high >= ROUGH * this.low;
 	}
 
 	boolean meets(Band other) {

@@ -35,6 +35,8 @@ final class Meter {
 
 	private final RecentCalls calls = new RecentCalls();
 
+	private final EndedCalls ended;
+
 	/** The cost of the counted calls that have not ended. */
 	private final AtomicLong inFlight = new AtomicLong();
 
@@ -65,6 +67,7 @@ final class Meter {
 		this.pace = new Pace(configured, settings, typical(), now);
 		this.counting = (configured == null) ? this.pace.learns() && this.scale == null : this.scale != null;
 		this.countingSince = now - UNCOUNTED;
+		this.ended = new EndedCalls(now);
 	}
 
 	Dimension dimension() {
@@ -332,8 +335,11 @@ final class Meter {
 		Bucket bucket = this.pace.bucket();
 		boolean paused = bucket != null && bucket.isPaused(now);
 		boolean provesLeast = !rejected && !paused && sent - this.countingSince >= UNCOUNTED;
-		// The call that was answered is in flight no more.
-		double others = Math.max(0, (double) this.inFlight.get() - typical());
+		long all = this.calls.sent();
+		long ended = this.ended.when(sent, all - this.inFlight.get(), now);
+		// What was answered since then may have overtaken the request. That itself
+		// counts.
+		double others = Math.max(0, all - ended - typical());
 		this.pace.announce(snapshot, sent, provesLeast ? others : Double.POSITIVE_INFINITY, now);
 	}
 

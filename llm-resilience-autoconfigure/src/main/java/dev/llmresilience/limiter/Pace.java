@@ -181,15 +181,20 @@ final class Pace {
 	 * than the one which counts.
 	 * @param snapshot what it said
 	 * @param sent when its request was sent
-	 * @param inFlight what other calls in flight cost, or infinite if that is not known
+	 * @param inFlight what other calls cost of which the response may not know, or
+	 * infinite if that is not known
 	 * @param now the clock
 	 */
 	void announce(RateLimitSnapshot snapshot, long sent, double inFlight, long now) {
-		if (now - this.doubtedUntil < 0 || !this.announced.update(snapshot, sent)) {
+		boolean known = inFlight != Double.POSITIVE_INFINITY;
+		if (now - this.doubtedUntil < 0 || !this.announced.update(snapshot, sent, known)) {
 			return;
 		}
 		Limit configured = this.configured;
 		double rate = this.announced.perSecond(configured);
+		if (rate == Double.POSITIVE_INFINITY) {
+			return;
+		}
 		double remaining = snapshot.remaining() * this.share;
 		double capacity = snapshot.limit() * this.share;
 		boolean more = true;

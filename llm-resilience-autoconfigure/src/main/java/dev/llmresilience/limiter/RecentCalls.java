@@ -51,6 +51,11 @@ final class RecentCalls {
 		return number;
 	}
 
+	/** What all calls have cost. */
+	long sent() {
+		return this.sent.get();
+	}
+
 	/**
 	 * Takes a call back that was rejected.
 	 * @param cost what it cost

@@ -31,6 +31,9 @@ final class World {
 
 	final List<Call> calls = new ArrayList<>();
 
+	/** What callers know of the first limit, the newest last. */
+	final List<Told> told = new ArrayList<>();
+
 	private final List<Supply> supplies = new ArrayList<>();
 
 	int rejections;
@@ -44,6 +47,8 @@ final class World {
 	private double longestService;
 
 	private double headerUnit;
+
+	private long toldOf;
 
 	private Hint hint = Hint.WHOLE_SECONDS;
 
@@ -91,7 +96,12 @@ final class World {
 	}
 
 	void rateFrom(double at, double rate) {
-		at(at, () -> this.supplies.get(0).change(rate));
+		Supply supply = this.supplies.get(0);
+		at(at, () -> supply.change(supply.capacity, rate));
+	}
+
+	void limitFrom(double at, double capacity, double rate) {
+		at(at, () -> this.supplies.get(0).change(capacity, rate));
 	}
 
 	void stray(double at) {
@@ -189,8 +199,21 @@ final class World {
 			this.accepted.add(now());
 			call.served = now();
 		}
+		Supply first = this.supplies.get(0);
+		Told told = new Told(0, first.capacity, first.rate);
 		double service = served ? this.longestService * this.time.random() : 0;
-		at(now() + service + delay(), () -> answer(call, served, wait, limits));
+		at(now() + service + delay(), () -> {
+			tell(call.permit.sent(), told);
+			answer(call, served, wait, limits);
+		});
+	}
+
+	/** An older response than one that was heard before tells nothing. */
+	private void tell(long sent, Told told) {
+		if (this.headerUnit > 0 && sent >= this.toldOf) {
+			this.toldOf = sent;
+			this.told.add(new Told(now(), told.limit(), told.perSecond()));
+		}
 	}
 
 	private void answer(Call call, boolean served, long hint, List<RateLimitSnapshot> limits) {
@@ -239,12 +262,31 @@ final class World {
 
 	}
 
+	/**
+	 * A limit that callers know of.
+	 *
+	 * @param at since when, in seconds
+	 * @param limit what can be used at once
+	 * @param perSecond what comes back in a second
+	 */
+	record Told(double at, double limit, double perSecond) {
+
+		Told orMore(Told other) {
+			return new Told(this.at, Math.max(this.limit, other.limit), Math.max(this.perSecond, other.perSecond));
+		}
+
+		Told times(double factor) {
+			return new Told(this.at, factor * this.limit, factor * this.perSecond);
+		}
+
+	}
+
 	/** What the provider has of something. */
 	final class Supply {
 
 		private final Dimension dimension;
 
-		private final double capacity;
+		private double capacity;
 
 		private double rate;
 
@@ -271,9 +313,11 @@ final class World {
 			this.level = level;
 		}
 
-		void change(double rate) {
+		void change(double capacity, double rate) {
 			refill();
+			this.capacity = capacity;
 			this.rate = rate;
+			this.level = Math.min(capacity, this.level);
 		}
 
 		private void refill() {

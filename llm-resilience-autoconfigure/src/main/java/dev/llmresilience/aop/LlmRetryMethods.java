@@ -10,6 +10,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.stream.BaseStream;
 
+import dev.llmresilience.LlmRetry;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -70,6 +71,23 @@ public final class LlmRetryMethods implements SmartInitializingSingleton {
 		if (!this.beanFactory.containsBeanDefinition(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)) {
 			warnOfUnprotected();
 		}
+	}
+
+	/**
+	 * The protected methods of the beans that there are by now.
+	 * @return the methods
+	 * @throws InvalidLlmRetryException if the annotation of one cannot work
+	 */
+	public List<ProtectedMethod> all() {
+		List<ProtectedMethod> methods = new ArrayList<>();
+		for (Class<?> type : this.pointcut.matched()) {
+			for (MethodPlan plan : this.plans.check(type)) {
+				LlmRetry annotation = LlmRetryAnnotations.find(plan.method(), type);
+				methods.add(new ProtectedMethod(plan.method(), type, plan.provider(),
+						(annotation != null) ? annotation.maxAttempts() : 0));
+			}
+		}
+		return methods;
 	}
 
 	private static void warnOfLaterResult(Method method) {

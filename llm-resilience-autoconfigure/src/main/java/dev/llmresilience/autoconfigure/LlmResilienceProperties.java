@@ -25,6 +25,9 @@ import org.springframework.core.Ordered;
  * @param enabled whether protected methods are protected at all
  * @param strict whether an annotation that names an unknown provider stops the start;
  * otherwise such calls are made under the entry named default
+ * @param layers what is done about other layers that retry the same calls: warn at the
+ * start with the requests that one call can then become, take-over to switch off those of
+ * Spring AI and the SDKs, or ignore
  * @param aspect where the advice stands among others
  * @param maxKeys most values of an annotation's key that have guards of their own at a
  * time; idle ones make room
@@ -33,8 +36,26 @@ import org.springframework.core.Ordered;
  */
 @ConfigurationProperties("llm.resilience")
 public record LlmResilienceProperties(@DefaultValue("true") boolean enabled, @DefaultValue("true") boolean strict,
-		@DefaultValue Aspect aspect, @DefaultValue("1000") int maxKeys,
+		@DefaultValue("warn") Layers layers, @DefaultValue Aspect aspect, @DefaultValue("1000") int maxKeys,
 		@DefaultValue Map<String, ProviderEntry> providers) {
+
+	/**
+	 * What is done about other layers that retry the same calls.
+	 */
+	public enum Layers {
+
+		/** One line at the start for each that is found. */
+		WARN,
+
+		/**
+		 * Those of Spring AI and the SDKs are switched off, others are warned of.
+		 */
+		TAKE_OVER,
+
+		/** Nobody looks for them. */
+		IGNORE
+
+	}
 
 	/**
 	 * Where the advice stands among others.

@@ -111,15 +111,20 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule springWebIsNamedInItsAdaptersOnly = namedOnlyIn("org.springframework.web..",
 			"(failure.(SpringWebReader|WebClientReader)|http.(RestClientHook|WebClientHook)|"
-					+ "autoconfigure.HttpHooksAutoConfiguration)");
+					+ "autoconfigure.(HttpHooksAutoConfiguration|RetryLayersAutoConfiguration|RequestFactoryClients))");
 
 	@ArchTest
 	static final ArchRule springHttpIsNamedInItsAdaptersOnly = namedOnlyIn("org.springframework.http..",
-			"(failure.(SpringWebReader|WebClientReader)|http.(RestClientHook|WebClientHook))");
+			"(failure.(SpringWebReader|WebClientReader)|http.(RestClientHook|WebClientHook)|"
+					+ "autoconfigure.(RequestFactoryClients|BootHttpClients))");
 
 	@ArchTest
 	static final ArchRule bootsClientsAreNamedInOneClassOnly = namedOnlyIn(
 			"org.springframework.boot.(restclient|webclient)..", "autoconfigure.HttpHooksAutoConfiguration");
+
+	@ArchTest
+	static final ArchRule whatMakesBootsClientsIsNamedInItsAdapterOnly = namedOnlyIn("org.springframework.boot.http..",
+			"autoconfigure.(RetryLayersAutoConfiguration|BootHttpClients)");
 
 	@ArchTest
 	static final ArchRule reactorIsNamedInItsAdaptersOnly = namedOnlyIn("reactor..",
@@ -133,7 +138,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule okHttpIsNamedInItsAdaptersOnly = namedOnlyIn("okhttp3..",
-			"(failure.RetrofitReader|http.OkHttpHook|autoconfigure.HttpHooksAutoConfiguration)");
+			"(failure.RetrofitReader|http.OkHttpHook|autoconfigure.(HttpHooksAutoConfiguration|RetryLayersAutoConfiguration|OkHttpLayers))");
 
 	@ArchTest
 	static final ArchRule nettyIsNamedInItsReaderOnly = namedOnlyIn("io.netty..",
@@ -141,15 +146,18 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule anthropicIsNamedInItsAdaptersOnly = namedOnlyIn("com.anthropic..",
-			"(failure.(AnthropicReader|AnthropicResults)|http.AnthropicHook|tokens.AnthropicUsage|autoconfigure.HttpHooksAutoConfiguration)");
+			"(failure.(AnthropicReader|AnthropicResults)|http.AnthropicHook|tokens.AnthropicUsage|"
+					+ "autoconfigure.(HttpHooksAutoConfiguration|RetryLayersAutoConfiguration|AnthropicLayers|SpringAiAnthropicLayers))");
 
 	@ArchTest
 	static final ArchRule openAiIsNamedInItsAdaptersOnly = namedOnlyIn("com.openai..",
-			"(failure.(OpenAiReader|OpenAiResults)|http.OpenAiHook|tokens.OpenAiUsage|autoconfigure.HttpHooksAutoConfiguration)");
+			"(failure.(OpenAiReader|OpenAiResults)|http.OpenAiHook|tokens.OpenAiUsage|"
+					+ "autoconfigure.(HttpHooksAutoConfiguration|RetryLayersAutoConfiguration|OpenAiLayers))");
 
 	@ArchTest
 	static final ArchRule springAiIsNamedInItsAdaptersOnly = namedOnlyIn("org.springframework.ai..",
-			"(failure.(SpringAiReader|SpringAiResults)|tokens.SpringAiUsage|autoconfigure.HttpHooksAutoConfiguration)");
+			"(failure.(SpringAiReader|SpringAiResults)|tokens.SpringAiUsage|"
+					+ "autoconfigure.(HttpHooksAutoConfiguration|RetryLayersAutoConfiguration|SpringAi(Anthropic|OpenAi)?Layers))");
 
 	@ArchTest
 	static final ArchRule langChain4jIsNamedInItsAdaptersOnly = namedOnlyIn("dev.langchain4j..",
@@ -172,8 +180,9 @@ class ArchitectureTests {
 	static final ArchRule retrofitIsNamedInItsReaderOnly = namedOnlyIn("retrofit2..", "failure.(RetrofitReader)");
 
 	@ArchTest
-	static final ArchRule httpComponentsAreNamedInTheirReaderOnly = namedOnlyIn("org.apache.hc..",
-			"failure.(HttpComponentsReader)");
+	static final ArchRule httpComponentsAreNamedInTheirAdaptersOnly = namedOnlyIn("org.apache.hc..",
+			"(failure.(HttpComponentsReader)|autoconfigure.(RetryLayersAutoConfiguration|HttpComponentsLayers|"
+					+ "HttpComponentsRetries|RequestFactoryClients|BootHttpClients))");
 
 	@ArchTest
 	static final ArchRule transactionsAreNamedInOneClassOnly = namedOnlyIn("org.springframework.transaction..",

@@ -42,6 +42,10 @@ class OptionalLibrariesTests {
 	private static final String[] BOOT_CLIENTS = { "org.springframework.boot.restclient",
 			"org.springframework.boot.webclient" };
 
+	private static final String[] BOOT_HTTP = { "org.springframework.boot.http" };
+
+	private static final String[] APACHE_HTTP = { "org.apache.hc" };
+
 	private static final String[] OKHTTP = { "okhttp3" };
 
 	private static final String[] SPRING_AI = { "org.springframework.ai" };
@@ -51,14 +55,16 @@ class OptionalLibrariesTests {
 	private static final String[] ASPECTJ = { "org.aspectj" };
 
 	private static final String[] ALL = Stream
-		.of(ACTUATOR, REACTOR, REDIS, WEB, WEBFLUX, BOOT_CLIENTS, OKHTTP, SPRING_AI, SDKS, TRANSACTIONS, ASPECTJ)
+		.of(ACTUATOR, REACTOR, REDIS, WEB, WEBFLUX, BOOT_CLIENTS, BOOT_HTTP, APACHE_HTTP, OKHTTP, SPRING_AI, SDKS,
+				TRANSACTIONS, ASPECTJ)
 		.flatMap(Stream::of)
 		.toArray(String[]::new);
 
 	private static Stream<Arguments> missing() {
 		return Stream.of(Arguments.of("Actuator", ACTUATOR), Arguments.of("Reactor", REACTOR),
 				Arguments.of("Redis", REDIS), Arguments.of("web", WEB), Arguments.of("WebFlux", WEBFLUX),
-				Arguments.of("Boot's HTTP clients", BOOT_CLIENTS), Arguments.of("OkHttp", OKHTTP),
+				Arguments.of("Boot's HTTP clients", BOOT_CLIENTS), Arguments.of("what makes them", BOOT_HTTP),
+				Arguments.of("Apache's HTTP client", APACHE_HTTP), Arguments.of("OkHttp", OKHTTP),
 				Arguments.of("Spring AI", SPRING_AI), Arguments.of("any SDK", SDKS),
 				Arguments.of("transactions", TRANSACTIONS), Arguments.of("AspectJ", ASPECTJ),
 				Arguments.of("all of them", ALL));
@@ -69,7 +75,8 @@ class OptionalLibrariesTests {
 	void anApplicationStartsAndItsCallsAreProtected(String name, String[] packages) {
 		new ApplicationContextRunner().withClassLoader(new FilteredClassLoader(packages))
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, LlmResilienceAutoConfiguration.class,
-					LlmBreakersEndpointAutoConfiguration.class, HttpHooksAutoConfiguration.class))
+					LlmBreakersEndpointAutoConfiguration.class, HttpHooksAutoConfiguration.class,
+					RetryLayersAutoConfiguration.class))
 			.withPropertyValues("llm.resilience.providers.default.retry.base-delay=1ms",
 					"management.endpoints.web.exposure.include=*")
 			.withBean("chat", Chat.class, Chat::new)

@@ -26,7 +26,7 @@ public final class BareApplication {
 		System.setProperty("llm.resilience.providers.default.retry.base-delay", "1ms");
 		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
 			context.register(AopAutoConfiguration.class, LlmResilienceAutoConfiguration.class,
-					HttpHooksAutoConfiguration.class, Chat.class);
+					HttpHooksAutoConfiguration.class, ToolsAutoConfiguration.class, Chat.class);
 			context.refresh();
 			Chat chat = context.getBean(Chat.class);
 			try {

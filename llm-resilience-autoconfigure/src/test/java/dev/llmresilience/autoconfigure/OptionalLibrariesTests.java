@@ -46,12 +46,15 @@ class OptionalLibrariesTests {
 
 	private static final String[] SPRING_AI = { "org.springframework.ai" };
 
+	private static final String[] LANGCHAIN4J = { "dev.langchain4j" };
+
 	private static final String[] TRANSACTIONS = { "org.springframework.transaction" };
 
 	private static final String[] ASPECTJ = { "org.aspectj" };
 
 	private static final String[] ALL = Stream
-		.of(ACTUATOR, REACTOR, REDIS, WEB, WEBFLUX, BOOT_CLIENTS, OKHTTP, SPRING_AI, SDKS, TRANSACTIONS, ASPECTJ)
+		.of(ACTUATOR, REACTOR, REDIS, WEB, WEBFLUX, BOOT_CLIENTS, OKHTTP, SPRING_AI, LANGCHAIN4J, SDKS, TRANSACTIONS,
+				ASPECTJ)
 		.flatMap(Stream::of)
 		.toArray(String[]::new);
 
@@ -59,9 +62,9 @@ class OptionalLibrariesTests {
 		return Stream.of(Arguments.of("Actuator", ACTUATOR), Arguments.of("Reactor", REACTOR),
 				Arguments.of("Redis", REDIS), Arguments.of("web", WEB), Arguments.of("WebFlux", WEBFLUX),
 				Arguments.of("Boot's HTTP clients", BOOT_CLIENTS), Arguments.of("OkHttp", OKHTTP),
-				Arguments.of("Spring AI", SPRING_AI), Arguments.of("any SDK", SDKS),
-				Arguments.of("transactions", TRANSACTIONS), Arguments.of("AspectJ", ASPECTJ),
-				Arguments.of("all of them", ALL));
+				Arguments.of("Spring AI", SPRING_AI), Arguments.of("LangChain4j", LANGCHAIN4J),
+				Arguments.of("any SDK", SDKS), Arguments.of("transactions", TRANSACTIONS),
+				Arguments.of("AspectJ", ASPECTJ), Arguments.of("all of them", ALL));
 	}
 
 	@ParameterizedTest(name = "without {0}")
@@ -69,7 +72,8 @@ class OptionalLibrariesTests {
 	void anApplicationStartsAndItsCallsAreProtected(String name, String[] packages) {
 		new ApplicationContextRunner().withClassLoader(new FilteredClassLoader(packages))
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, LlmResilienceAutoConfiguration.class,
-					LlmBreakersEndpointAutoConfiguration.class, HttpHooksAutoConfiguration.class))
+					LlmBreakersEndpointAutoConfiguration.class, HttpHooksAutoConfiguration.class,
+					ToolsAutoConfiguration.class))
 			.withPropertyValues("llm.resilience.providers.default.retry.base-delay=1ms",
 					"management.endpoints.web.exposure.include=*")
 			.withBean("chat", Chat.class, Chat::new)

@@ -46,7 +46,7 @@ class ArchitectureTests {
 
 	/** From the roof down. Packages of one floor do not know each other. */
 	private static final List<List<String>> FLOORS = List.of(List.of("autoconfigure"), List.of("actuate", "metrics"),
-			List.of("aop"), List.of("http"), List.of("redis"), List.of("engine"),
+			List.of("aop"), List.of("http", "tools"), List.of("redis"), List.of("engine"),
 			List.of("breaker", "limiter", "budget"), List.of("policy"), List.of("failure", "tokens"), List.of(""),
 			List.of("time"));
 
@@ -156,12 +156,12 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule springAiIsNamedInItsAdaptersOnly = namedOnlyIn("org.springframework.ai..",
-			"(failure.(SpringAiReader|SpringAiResults)|tokens.SpringAiUsage|"
-					+ "autoconfigure.(HttpHooksAutoConfiguration|RetryLayersAutoConfiguration|SpringAi(Anthropic|OpenAi)?Layers))");
+			"(failure.(SpringAiReader|SpringAiResults)|tokens.SpringAiUsage|tools.SpringAiTools|autoconfigure."
+					+ "((HttpHooks|Tools|RetryLayers)AutoConfiguration|SpringAi(Anthropic|OpenAi)?Layers))");
 
 	@ArchTest
 	static final ArchRule langChain4jIsNamedInItsAdaptersOnly = namedOnlyIn("dev.langchain4j..",
-			"(failure.(LangChain4jReader|LangChain4jResults)|tokens.LangChain4jUsage)");
+			"(failure.(LangChain4jReader|LangChain4jResults)|tokens.LangChain4jUsage|tools.LangChain4jTools)");
 
 	@ArchTest
 	static final ArchRule googleGenAiIsNamedInItsReadersOnly = namedOnlyIn("com.google.genai..",

@@ -26,7 +26,8 @@ public final class BareApplication {
 		System.setProperty("llm.resilience.providers.default.retry.base-delay", "1ms");
 		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
 			context.register(AopAutoConfiguration.class, LlmResilienceAutoConfiguration.class,
-					HttpHooksAutoConfiguration.class, RetryLayersAutoConfiguration.class, Chat.class);
+					HttpHooksAutoConfiguration.class, RetryLayersAutoConfiguration.class, ToolsAutoConfiguration.class,
+					Chat.class);
 			context.refresh();
 			Chat chat = context.getBean(Chat.class);
 			try {

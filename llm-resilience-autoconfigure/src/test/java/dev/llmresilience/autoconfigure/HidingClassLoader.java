@@ -10,11 +10,15 @@ import java.util.stream.Stream;
 /**
  * Loads the whole class path anew, except for some packages, which it does not have.
  */
-final class HidingClassLoader extends URLClassLoader {
+public final class HidingClassLoader extends URLClassLoader {
 
 	private final List<String> hidden;
 
-	HidingClassLoader(String... hidden) {
+	/**
+	 * Creates a class loader.
+	 * @param hidden the packages that it does not have
+	 */
+	public HidingClassLoader(String... hidden) {
 		super(classPath(), ClassLoader.getPlatformClassLoader());
 		this.hidden = List.of(hidden);
 	}

@@ -50,13 +50,15 @@ class OptionalLibrariesTests {
 
 	private static final String[] SPRING_AI = { "org.springframework.ai" };
 
+	private static final String[] LANGCHAIN4J = { "dev.langchain4j" };
+
 	private static final String[] TRANSACTIONS = { "org.springframework.transaction" };
 
 	private static final String[] ASPECTJ = { "org.aspectj" };
 
 	private static final String[] ALL = Stream
-		.of(ACTUATOR, REACTOR, REDIS, WEB, WEBFLUX, BOOT_CLIENTS, BOOT_HTTP, APACHE_HTTP, OKHTTP, SPRING_AI, SDKS,
-				TRANSACTIONS, ASPECTJ)
+		.of(ACTUATOR, REACTOR, REDIS, WEB, WEBFLUX, BOOT_CLIENTS, BOOT_HTTP, APACHE_HTTP, OKHTTP, SPRING_AI,
+				LANGCHAIN4J, SDKS, TRANSACTIONS, ASPECTJ)
 		.flatMap(Stream::of)
 		.toArray(String[]::new);
 
@@ -65,9 +67,9 @@ class OptionalLibrariesTests {
 				Arguments.of("Redis", REDIS), Arguments.of("web", WEB), Arguments.of("WebFlux", WEBFLUX),
 				Arguments.of("Boot's HTTP clients", BOOT_CLIENTS), Arguments.of("what makes them", BOOT_HTTP),
 				Arguments.of("Apache's HTTP client", APACHE_HTTP), Arguments.of("OkHttp", OKHTTP),
-				Arguments.of("Spring AI", SPRING_AI), Arguments.of("any SDK", SDKS),
-				Arguments.of("transactions", TRANSACTIONS), Arguments.of("AspectJ", ASPECTJ),
-				Arguments.of("all of them", ALL));
+				Arguments.of("Spring AI", SPRING_AI), Arguments.of("LangChain4j", LANGCHAIN4J),
+				Arguments.of("any SDK", SDKS), Arguments.of("transactions", TRANSACTIONS),
+				Arguments.of("AspectJ", ASPECTJ), Arguments.of("all of them", ALL));
 	}
 
 	@ParameterizedTest(name = "without {0}")
@@ -76,7 +78,7 @@ class OptionalLibrariesTests {
 		new ApplicationContextRunner().withClassLoader(new FilteredClassLoader(packages))
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, LlmResilienceAutoConfiguration.class,
 					LlmBreakersEndpointAutoConfiguration.class, HttpHooksAutoConfiguration.class,
-					RetryLayersAutoConfiguration.class))
+					RetryLayersAutoConfiguration.class, ToolsAutoConfiguration.class))
 			.withPropertyValues("llm.resilience.providers.default.retry.base-delay=1ms",
 					"management.endpoints.web.exposure.include=*")
 			.withBean("chat", Chat.class, Chat::new)

@@ -50,8 +50,8 @@ public final class LlmRetryAspect implements MethodInterceptor {
 		CallTokens tokens = plan.tokens();
 		long estimate = (tokens != null && (key != null || calls.countsTokens())) ? tokens.of(invocation) : 0;
 		return plan.shape()
-			.call(calls, (key != null) ? key.of(invocation) : null, estimate, body(invocation),
-					fallback(plan.fallback(), invocation));
+			.call(calls, (key != null) ? key.of(invocation) : null, estimate,
+					OwnInvocation.of(target, plan.method(), body(invocation)), fallback(plan.fallback(), invocation));
 	}
 
 	/**
@@ -76,8 +76,13 @@ public final class LlmRetryAspect implements MethodInterceptor {
 
 	private static @Nullable Fallback<@Nullable Object> fallback(@Nullable FallbackMethod fallback,
 			MethodInvocation invocation) {
-		return (fallback != null)
-				? (failure) -> fallback.invoke(invocation.getThis(), invocation.getArguments(), failure) : null;
+		if (fallback == null) {
+			return null;
+		}
+		Object target = invocation.getThis();
+		return (failure) -> OwnInvocation
+			.of(target, fallback.method(), () -> fallback.invoke(target, invocation.getArguments(), failure))
+			.run();
 	}
 
 	private static void warnOfTransaction(MethodPlan plan) {

@@ -7,6 +7,7 @@ import dev.llmresilience.aop.LlmRetryAspect;
 import dev.llmresilience.aop.LlmRetryMethods;
 import dev.llmresilience.aop.LlmRetryPointcut;
 import dev.llmresilience.aop.MethodPlans;
+import dev.llmresilience.aop.WovenAdvice;
 import dev.llmresilience.engine.BlockingDriver;
 import dev.llmresilience.engine.FutureDriver;
 import dev.llmresilience.engine.Providers;
@@ -66,6 +67,11 @@ class LlmRetryConfiguration {
 		return new MethodPlans(providers, environment::resolveRequiredPlaceholders, properties.strict(),
 				(estimator != null) ? estimator : estimators.orderedStream().findFirst().orElse(null), blocking::call,
 				others.orderedStream().toList());
+	}
+
+	@Bean
+	WovenAdvice llmWovenAdvice(LlmRetryAspect aspect) {
+		return new WovenAdvice(aspect);
 	}
 
 	@Bean

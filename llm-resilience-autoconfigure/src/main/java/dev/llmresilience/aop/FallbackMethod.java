@@ -2,6 +2,7 @@ package dev.llmresilience.aop;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
@@ -55,9 +56,15 @@ final class FallbackMethod {
 						+ method.getReturnType().getSimpleName() + ".");
 	}
 
+	/** The method that is called. */
+	Method method() {
+		return this.method;
+	}
+
 	private static @Nullable FallbackMethod match(Method candidate, String name, Class<?>[] same, Method method) {
 		if (!candidate.getName().equals(name) || candidate.isBridge()
-				|| !ClassUtils.isAssignable(method.getReturnType(), candidate.getReturnType())) {
+				|| !ClassUtils.isAssignable(method.getReturnType(), candidate.getReturnType())
+				|| (Modifier.isStatic(method.getModifiers()) && !Modifier.isStatic(candidate.getModifiers()))) {
 			return null;
 		}
 		Class<?>[] parameters = candidate.getParameterTypes();

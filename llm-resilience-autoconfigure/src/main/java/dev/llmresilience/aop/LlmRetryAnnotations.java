@@ -51,9 +51,19 @@ final class LlmRetryAnnotations {
 	}
 
 	/**
+	 * Looks at the method alone, for one that only a weaver reaches: what stands on a
+	 * class does not hold for its private and static methods.
+	 * @param method the method
+	 * @return the annotation, or {@code null} if none holds
+	 */
+	static @Nullable LlmRetry findOn(Method method) {
+		return merged(method);
+	}
+
+	/**
 	 * No proxy can stand before a private or a static method.
 	 */
-	private static boolean isReachable(Method method) {
+	static boolean isReachable(Method method) {
 		return !Modifier.isPrivate(method.getModifiers()) && !Modifier.isStatic(method.getModifiers());
 	}
 

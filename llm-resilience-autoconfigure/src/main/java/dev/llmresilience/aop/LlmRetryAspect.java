@@ -60,7 +60,7 @@ public final class LlmRetryAspect implements MethodInterceptor {
 		CallTokens tokens = plan.tokens();
 		long estimate = (tokens != null && (key != null || calls.countsTokens())) ? tokens.of(invocation) : 0;
 		Object keyed = (key != null) ? key.of(invocation) : null;
-		Body<@Nullable Object> body = body(invocation);
+		Body<@Nullable Object> body = OwnInvocation.of(target, plan.method(), body(invocation));
 		Fallback<@Nullable Object> fallback = fallback(plan.fallback(), invocation);
 		CallKey deduplicate = plan.deduplicate();
 		Object equal = (deduplicate != null) ? deduplicate.of(invocation) : null;
@@ -94,8 +94,13 @@ public final class LlmRetryAspect implements MethodInterceptor {
 
 	private static @Nullable Fallback<@Nullable Object> fallback(@Nullable FallbackMethod fallback,
 			MethodInvocation invocation) {
-		return (fallback != null)
-				? (failure) -> fallback.invoke(invocation.getThis(), invocation.getArguments(), failure) : null;
+		if (fallback == null) {
+			return null;
+		}
+		Object target = invocation.getThis();
+		return (failure) -> OwnInvocation
+			.of(target, fallback.method(), () -> fallback.invoke(target, invocation.getArguments(), failure))
+			.run();
 	}
 
 	private static void warnOfTransaction(MethodPlan plan) {

@@ -64,9 +64,12 @@ public final class LlmRetryMethods implements SmartInitializingSingleton {
 				.forEach(LlmRetryMethods::warnOfLaterResult);
 		}
 		for (Method method : this.pointcut.unreachable()) {
+			if (OwnInvocation.isWoven(method.getDeclaringClass())) {
+				continue;
+			}
 			logger.warn("@LlmRetry does nothing on " + method.getDeclaringClass().getName() + "." + method.getName()
 					+ ": no proxy can stand before a private or static method. Make it an instance method that "
-					+ "other beans call.");
+					+ "other beans call, or weave its class.");
 		}
 		if (!this.beanFactory.containsBeanDefinition(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)) {
 			warnOfUnprotected();
@@ -115,7 +118,8 @@ public final class LlmRetryMethods implements SmartInitializingSingleton {
 		List<String> unprotected = new ArrayList<>();
 		for (String name : this.beanFactory.getBeanDefinitionNames()) {
 			Class<?> type = this.beanFactory.getType(name, false);
-			if (type != null && this.pointcut.getClassFilter().matches(type) && hasAnnotated(type)) {
+			if (type != null && this.pointcut.getClassFilter().matches(type) && hasAnnotated(type)
+					&& !OwnInvocation.isWoven(type)) {
 				unprotected.add(name);
 			}
 		}

@@ -108,7 +108,8 @@ final class MethodExpression {
 	 * @throws RuntimeException whatever the evaluation throws
 	 */
 	@Nullable Object evaluate(@Nullable Object target, @Nullable Object[] arguments) {
-		return this.constant ? this.constantValue : this.expression.getValue(this.variables.of(target, arguments));
+		return this.constant ? this.constantValue
+				: OwnInvocation.read(target, () -> this.expression.getValue(this.variables.of(target, arguments)));
 	}
 
 	/**

@@ -109,12 +109,14 @@ public final class MethodPlans {
 	 */
 	List<MethodPlan> check(Class<?> targetClass) {
 		Map<Method, MethodPlan> found = MethodIntrospector.selectMethods(targetClass,
-				(MethodIntrospector.MetadataLookup<MethodPlan>) (method) -> find(method, targetClass));
+				(MethodIntrospector.MetadataLookup<MethodPlan>) (method) -> LlmRetryAnnotations.isReachable(method)
+						? find(method, targetClass) : null);
 		return List.copyOf(found.values());
 	}
 
 	private @Nullable MethodPlan resolve(Method method, Class<?> targetClass) {
-		LlmRetry annotation = LlmRetryAnnotations.find(method, targetClass);
+		LlmRetry annotation = LlmRetryAnnotations.isReachable(method) ? LlmRetryAnnotations.find(method, targetClass)
+				: LlmRetryAnnotations.findOn(method);
 		if (annotation == null) {
 			return null;
 		}

@@ -10,6 +10,7 @@ import dev.llmresilience.aop.LlmRetryMethods;
 import dev.llmresilience.aop.LlmRetryPointcut;
 import dev.llmresilience.aop.MethodPlans;
 import dev.llmresilience.aop.RecoveryStrategies;
+import dev.llmresilience.aop.WovenAdvice;
 import dev.llmresilience.engine.BlockingDriver;
 import dev.llmresilience.engine.CallEngine;
 import dev.llmresilience.engine.FutureDriver;
@@ -83,6 +84,11 @@ class LlmRetryConfiguration {
 	@Bean
 	SharedCalls llmSharedCalls(TimeSource time) {
 		return new SharedCalls(time);
+	}
+
+	@Bean
+	WovenAdvice llmWovenAdvice(LlmRetryAspect aspect) {
+		return new WovenAdvice(aspect);
 	}
 
 	@Bean

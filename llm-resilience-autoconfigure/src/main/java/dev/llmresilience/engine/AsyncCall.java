@@ -2,8 +2,6 @@ package dev.llmresilience.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.UnaryOperator;
 
 import dev.llmresilience.AttemptTimeoutException;
 import dev.llmresilience.LlmCall;
@@ -15,30 +13,17 @@ import dev.llmresilience.limiter.Ticket.State;
 import dev.llmresilience.policy.Decision;
 import dev.llmresilience.policy.Decision.GiveUp;
 import dev.llmresilience.policy.Decision.Retry;
-import dev.llmresilience.time.TimeSource.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * An invocation whose attempts end later, on any thread, and which waits without one.
- * <p>
- * Invariant: at any time one party may go on with it, the one that has taken
- * {@link #state} away from the step that it waited in: whatever the step waited for, its
- * timer, or whoever cancels. A canceller that finds somebody at work marks the call as
- * ended, and whoever is at work cleans up when it comes to the next step. Code of the
- * application runs on the thread that made the call, for the first attempt if it need not
- * wait, and else in {@link dev.llmresilience.time.TimeSource#execute tasks}, never on the
- * timer's thread.
+ * Code of the application runs on the thread that made the call, for the first attempt if
+ * it need not wait, and else in {@link dev.llmresilience.time.TimeSource#execute tasks},
+ * never on the timer's thread.
  *
  * @param <T> the type of the result
  */
-abstract class AsyncCall<T extends @Nullable Object> {
-
-	/** Somebody is at work. */
-	private static final Object BUSY = new Object();
-
-	private static final Object ENDED = new Object();
-
-	private final CallEngine engine;
+abstract class AsyncCall<T extends @Nullable Object> extends Steps {
 
 	private final CallPlan plan;
 
@@ -46,22 +31,16 @@ abstract class AsyncCall<T extends @Nullable Object> {
 
 	private final long tokens;
 
-	private final UnaryOperator<Runnable> context;
-
-	/** {@link #BUSY}, {@link #ENDED}, or the step that the call waits in. */
-	private final AtomicReference<Object> state = new AtomicReference<>(BUSY);
-
 	/** Written by whoever is at work. */
 	private volatile Call call;
 
 	private @Nullable FailoverChain chain;
 
 	AsyncCall(CallEngine engine, CallPlan plan, @Nullable Object key, long tokens) {
-		this.engine = engine;
+		super(engine);
 		this.plan = plan;
 		this.key = key;
 		this.tokens = tokens;
-		this.context = engine.context().capture();
 		this.call = Call.begin(engine, plan, key, tokens);
 	}
 
@@ -86,10 +65,6 @@ abstract class AsyncCall<T extends @Nullable Object> {
 	 * @param failure what the caller would get
 	 */
 	abstract void recover(Throwable failure);
-
-	CallEngine engine() {
-		return this.engine;
-	}
 
 	Call call() {
 		return this.call;
@@ -142,12 +117,12 @@ abstract class AsyncCall<T extends @Nullable Object> {
 		Step step = new Step();
 		Ticket ticket = limiter.enqueue(call.guards().permit(), now, call.deadline(), call.isRetry(), step::over);
 		if (ticket.state() != State.WAITING) {
-			left(call.queued(ticket), this.engine.time().nanoTime());
+			left(call.queued(ticket), engine().time().nanoTime());
 			return;
 		}
 		step.whenOver = () -> {
 			limiter.leave(ticket);
-			left(call.queued(ticket), this.engine.time().nanoTime());
+			left(call.queued(ticket), engine().time().nanoTime());
 		};
 		step.whenCancelled = () -> call.leaveQueue(ticket);
 		if (enter(step)) {
@@ -209,7 +184,7 @@ abstract class AsyncCall<T extends @Nullable Object> {
 		}
 		Call call = this.call;
 		Step step = new Step();
-		step.whenOver = () -> leave(this.engine.time().nanoTime());
+		step.whenOver = () -> leave(engine().time().nanoTime());
 		step.whenCancelled = call.guards()::abandon;
 		if (enter(step)) {
 			step.expireIn(((Retry) decision).delayNanos());
@@ -223,13 +198,13 @@ abstract class AsyncCall<T extends @Nullable Object> {
 		failed.close();
 		FailoverChain chain = this.chain;
 		if (chain == null) {
-			chain = new FailoverChain(this.engine, this.plan, this.key, this.tokens, failed, thrown);
+			chain = new FailoverChain(engine(), this.plan, this.key, this.tokens, failed, thrown);
 			this.chain = chain;
 		}
 		else {
 			chain.failed(failed, thrown);
 		}
-		if (this.state.get() == ENDED) {
+		if (isEnded()) {
 			return;
 		}
 		Call next = chain.next(failed);
@@ -248,7 +223,13 @@ abstract class AsyncCall<T extends @Nullable Object> {
 	}
 
 	private void succeeded(Attempt attempt, @Nullable T result) {
-		attempt.call.succeeded(result);
+		try {
+			attempt.call.succeeded(result);
+		}
+		catch (RuntimeException | Error ex) {
+			failed(ex);
+			return;
+		}
 		attempt.call.close();
 		FailoverChain chain = this.chain;
 		if (chain != null) {
@@ -257,135 +238,16 @@ abstract class AsyncCall<T extends @Nullable Object> {
 		end(() -> complete(result));
 	}
 
-	private void end(Runnable delivery) {
-		if (this.state.compareAndSet(BUSY, ENDED)) {
-			delivery.run();
-		}
-	}
-
-	boolean isEnded() {
-		return this.state.get() == ENDED;
-	}
-
-	/** The caller has gone away. */
-	void cancel() {
-		Object seen = this.state.getAndSet(ENDED);
-		if (seen instanceof AsyncCall<?>.Step step) {
-			step.cancel();
-			this.call.close();
-		}
-	}
-
-	/** Goes on later, on a thread that may block, in the context of the caller. */
-	private void execute(Runnable task) {
-		this.engine.time().execute(this.context.apply(task));
-	}
-
-	/**
-	 * Waits in a step.
-	 * @return whether the call goes on; otherwise it has been cancelled, and what it held
-	 * has been given back
-	 */
-	private boolean enter(Step step) {
-		if (this.state.compareAndSet(BUSY, step)) {
-			return true;
-		}
-		step.cancel();
+	@Override
+	void close() {
 		this.call.close();
-		return false;
-	}
-
-	private static void nothing() {
-	}
-
-	/**
-	 * Something that the call waits for. It is over once: by itself, by its timer, or
-	 * because the call was cancelled.
-	 */
-	class Step {
-
-		/** Goes on with the call, in a task. */
-		Runnable whenOver = AsyncCall::nothing;
-
-		/** Gives back what the call holds. */
-		Runnable whenCancelled = AsyncCall::nothing;
-
-		private final Runnable end = this::over;
-
-		private volatile @Nullable Timer timer;
-
-		private volatile boolean endsWithEngine;
-
-		/** What it waits for has happened, perhaps before the call has come to wait. */
-		private volatile boolean over;
-
-		/**
-		 * Goes to work on the call.
-		 * @return whether nobody else does, and the call still waits in this step
-		 */
-		boolean take() {
-			if (!AsyncCall.this.state.compareAndSet(this, BUSY)) {
-				return false;
-			}
-			stop();
-			return true;
-		}
-
-		void over() {
-			this.over = true;
-			if (take()) {
-				execute(this.whenOver);
-			}
-		}
-
-		/** Its time is over. */
-		void expire() {
-			over();
-		}
-
-		void expireIn(long nanos) {
-			if (this.over) {
-				over();
-				return;
-			}
-			this.timer = AsyncCall.this.engine.time().schedule(nanos, this::expire);
-			if (AsyncCall.this.state.get() != this) {
-				stop();
-			}
-		}
-
-		void endWithEngine() {
-			this.endsWithEngine = true;
-			AsyncCall.this.engine.await(this.end);
-			if (AsyncCall.this.engine.isClosed()) {
-				over();
-			}
-			if (AsyncCall.this.state.get() != this) {
-				AsyncCall.this.engine.awaited(this.end);
-			}
-		}
-
-		private void stop() {
-			Timer timer = this.timer;
-			if (timer != null) {
-				timer.cancel();
-				this.timer = null;
-			}
-			if (this.endsWithEngine) {
-				AsyncCall.this.engine.awaited(this.end);
-			}
-		}
-
-		void cancel() {
-			stop();
-			this.whenCancelled.run();
-		}
-
 	}
 
 	/**
 	 * One attempt under way. Its outcome is reported once; what comes after that, or
-	 * after its time is over, changes nothing.
+	 * after its time is over, changes nothing. From the first element of a stream on the
+	 * call waits in another step for each element, so that whoever finds that it has been
+	 * silent can end just that silence.
 	 */
 	class Attempt extends Step {
 
@@ -395,11 +257,11 @@ abstract class AsyncCall<T extends @Nullable Object> {
 
 		private final long timeout;
 
-		/** Stops the attempt itself. */
-		private volatile Runnable canceller = AsyncCall::nothing;
+		/** What the call waits in while nobody is at work: this until it delivers. */
+		private volatile Step step = this;
 
-		/** Whether its time is limited still. */
-		private volatile boolean bounded = true;
+		/** Stops the attempt itself. */
+		private volatile Runnable canceller = Steps::nothing;
 
 		private volatile boolean ended;
 
@@ -407,11 +269,15 @@ abstract class AsyncCall<T extends @Nullable Object> {
 			this.call = call;
 			this.begun = begun;
 			this.timeout = timeout;
-			this.whenCancelled = call::cancelledInFlight;
+			this.whenCancelled = () -> stop(call::cancelledInFlight);
 		}
 
 		Call call() {
 			return this.call;
+		}
+
+		boolean isEnded() {
+			return this.ended;
 		}
 
 		/** How to stop it, which is done at once if nobody waits for it any more. */
@@ -422,13 +288,23 @@ abstract class AsyncCall<T extends @Nullable Object> {
 			}
 		}
 
-		/** Stops what has begun, without an outcome. */
-		void abort() {
-			this.canceller.run();
+		private void stop(Runnable then) {
+			this.ended = true;
+			try {
+				this.canceller.run();
+			}
+			finally {
+				then.run();
+			}
 		}
 
-		private boolean takeToEnd() {
-			if (!take()) {
+		/** Goes to work on the call, to deliver something of this attempt. */
+		boolean claim() {
+			return this.step.take();
+		}
+
+		private boolean claimToEnd() {
+			if (!claim()) {
 				return false;
 			}
 			this.ended = true;
@@ -436,11 +312,11 @@ abstract class AsyncCall<T extends @Nullable Object> {
 		}
 
 		void succeeded(@Nullable T result) {
-			if (!takeToEnd()) {
+			if (!claimToEnd()) {
 				return;
 			}
 			try {
-				AsyncCall.this.engine.check(result, this.call.guards().provider());
+				engine().check(result, this.call.guards().provider());
 			}
 			catch (Throwable ex) {
 				decided(this.call.failed(ex));
@@ -450,27 +326,47 @@ abstract class AsyncCall<T extends @Nullable Object> {
 		}
 
 		void failed(Throwable thrown) {
-			if (takeToEnd()) {
+			if (claimToEnd()) {
 				Throwable cause = (thrown instanceof CompletionException) ? thrown.getCause() : null;
 				decided(this.call.failed((cause != null) ? cause : thrown));
 			}
 		}
 
 		/**
-		 * The first element of a stream has come, for which it was {@linkplain #take
-		 * taken}: from now on the attempt is not bounded by its time any more.
+		 * Stops the attempt, for which it was {@linkplain #claim claimed}, and takes it for
+		 * failed.
+		 * @param thrown the failure
+		 * @param breaks whether that breaks a stream which has delivered
 		 */
-		void delivers() {
-			this.bounded = false;
-			this.call.delivers();
-			this.whenCancelled = () -> this.call.succeeded(null);
+		void stopWith(Throwable thrown, boolean breaks) {
+			stop(breaks ? () -> broken(thrown) : () -> decided(this.call.failed(thrown)));
 		}
 
 		/**
-		 * Waits for what comes next of a stream, after it was {@linkplain #take taken}.
+		 * The first element of a stream has come, for which it was {@linkplain #claim
+		 * claimed}: from now on the attempt is not bounded by its time any more.
+		 */
+		void delivers() {
+			this.call.delivers();
+			beginSilence();
+		}
+
+		/** The call is about to wait for another element. */
+		void beginSilence() {
+			this.step = new Silence();
+		}
+
+		/**
+		 * Waits for what comes next of a stream, after it was {@linkplain #claim
+		 * claimed}.
 		 */
 		void goesOn() {
-			enter(this);
+			enter(this.step);
+		}
+
+		/** What a stream that delivers waits in, until its next element comes. */
+		Step silence() {
+			return this.step;
 		}
 
 		/**
@@ -478,40 +374,53 @@ abstract class AsyncCall<T extends @Nullable Object> {
 		 * @param thrown what it broke with
 		 */
 		void broke(Throwable thrown) {
-			if (takeToEnd()) {
-				Throwable broken = this.call.broke(thrown);
-				this.call.close();
-				end(() -> fail(broken));
+			if (claimToEnd()) {
+				broken(thrown);
 			}
+		}
+
+		private void broken(Throwable thrown) {
+			Throwable broken = this.call.broke(thrown);
+			this.call.close();
+			end(() -> fail(broken));
 		}
 
 		@Override
 		void expire() {
-			if (!take()) {
-				return;
+			expire(this, awaited(), this.timeout, false);
+		}
+
+		/**
+		 * Gives up waiting.
+		 * @param step what was waited in for too long
+		 * @param awaited what did not come
+		 * @param nanos within which time
+		 * @param breaks whether that breaks a stream which has delivered
+		 * @return whether nothing has come in the meantime
+		 */
+		boolean expire(Step step, String awaited, long nanos, boolean breaks) {
+			if (!step.take()) {
+				return false;
 			}
-			if (!this.bounded) {
-				goesOn();
-				return;
-			}
-			this.ended = true;
-			this.canceller.run();
-			decided(this.call
-				.failed(new AttemptTimeoutException(this.call.name(), awaited(), Duration.ofNanos(this.timeout))));
+			execute(() -> stopWith(
+					new AttemptTimeoutException(this.call.name(), awaited, Duration.ofNanos(nanos)), breaks));
+			return true;
 		}
 
 		/** Watches its time, once it has begun and has not ended at once. */
 		void watch() {
-			if (this.bounded && AsyncCall.this.state.get() == this) {
-				expireIn(this.begun + this.timeout - AsyncCall.this.engine.time().nanoTime());
+			if (waitsIn(this)) {
+				expireIn(this.begun + this.timeout - engine().time().nanoTime());
 			}
 		}
 
-		@Override
-		void cancel() {
-			this.ended = true;
-			this.canceller.run();
-			super.cancel();
+		/** Waiting for the next element. A stream that nobody wants any more is a success. */
+		private final class Silence extends Step {
+
+			Silence() {
+				this.whenCancelled = () -> Attempt.this.stop(() -> Attempt.this.call.succeeded(null));
+			}
+
 		}
 
 	}

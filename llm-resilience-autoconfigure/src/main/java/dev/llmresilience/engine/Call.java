@@ -152,8 +152,12 @@ final class Call extends LlmCall {
 		if (bound != null && bound - deadline < 0) {
 			deadline = bound;
 		}
-		return new Call(engine, target, key, tokens, place, place.current(), start, deadline,
-				!plan.failover().isEmpty());
+		LlmCall outer = place.current();
+		if (outer instanceof Call around && around.deadline - deadline < 0) {
+			// Which also carries a bound to the threads that the outer call goes on at.
+			deadline = around.deadline;
+		}
+		return new Call(engine, target, key, tokens, place, outer, start, deadline, !plan.failover().isEmpty());
 	}
 
 	/**
@@ -345,11 +349,15 @@ final class Call extends LlmCall {
 		Throwable nested = nested(thrown);
 		if (nested != null) {
 			boolean ours = nested == this.nestedThrown;
-			failures.add(thrown, ours ? this.nestedFailure : null);
-			failures.gone = ours ? this.nestedGone
+			boolean gone = ours ? this.nestedGone
 					: nested instanceof LlmCallRefusedException refusal && isGone(refusal.reason());
-			this.guards.abandon();
-			return new GiveUp(GiveUpReason.NESTED, null);
+			// It was our own interrupt that ended its wait, not that the caller went away.
+			if (!expired || !gone) {
+				failures.add(thrown, ours ? this.nestedFailure : null);
+				failures.gone = gone;
+				this.guards.abandon();
+				return new GiveUp(GiveUpReason.NESTED, null);
+			}
 		}
 		LlmFailure judged = this.engine.judge(thrown, expired, this.here, this.guards.provider(), this.options);
 		if (this.here && judged.kind() == FailureKind.CANCELLED && CallEngine.hidesInterrupt(thrown)) {

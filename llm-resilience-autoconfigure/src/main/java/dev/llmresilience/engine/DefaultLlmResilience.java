@@ -60,8 +60,9 @@ public final class DefaultLlmResilience implements LlmResilience {
 
 	@Override
 	public <T> T withDeadline(Duration timeLeft, Callable<T> task) throws Exception {
-		Long before = Call.bound(this.time.nanoTime() + Math.min(timeLeft.toSeconds(), LONGEST) * 1_000_000_000
-				+ timeLeft.toNanosPart());
+		long nanos = timeLeft.isNegative() ? 0
+				: Math.min(timeLeft.toSeconds(), LONGEST) * 1_000_000_000 + timeLeft.toNanosPart();
+		Long before = Call.bound(this.time.nanoTime() + nanos);
 		try {
 			return task.call();
 		}

@@ -97,6 +97,17 @@ final class Demand {
 		}
 	}
 
+	/** Whether the subscriber waits for the one that is reserved. */
+	boolean owesReserved() {
+		this.lock.lock();
+		try {
+			return this.reserved && this.open > 0;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
 	boolean isReserved() {
 		this.lock.lock();
 		try {

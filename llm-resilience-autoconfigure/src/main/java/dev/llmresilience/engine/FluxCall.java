@@ -5,7 +5,6 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
-import dev.llmresilience.AttemptTimeoutException;
 import dev.llmresilience.LlmCall;
 import dev.llmresilience.engine.BlockingDriver.Body;
 import dev.llmresilience.engine.BlockingDriver.Fallback;
@@ -161,6 +160,11 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 
 		private final AtomicInteger serving = new AtomicInteger();
 
+		/** Passes on how it ended, until that is done. */
+		private volatile @Nullable Runnable end;
+
+		private volatile boolean success;
+
 		private volatile boolean delivers;
 
 		private @Nullable T latest;
@@ -200,8 +204,8 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 		}
 
 		/**
-		 * Passes on what is asked for, after the new beginning has been told of. One
-		 * thread at a time does so, for all who ask.
+		 * Passes on what is asked for, after the new beginning has been told of, and how it
+		 * ended after that. One thread at a time does so, for all who ask.
 		 */
 		void serve() {
 			if (this.serving.getAndIncrement() != 0) {
@@ -209,10 +213,11 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 			}
 			int missed = 1;
 			while (missed != 0) {
-				if (FluxCall.this.demand.isReserved()) {
+				if (FluxCall.this.demand.owesReserved()) {
 					tell();
 				}
 				FluxCall.this.demand.pass();
+				passEnd();
 				missed = this.serving.addAndGet(-missed);
 			}
 		}
@@ -220,16 +225,43 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 		private void tell() {
 			Attempt attempt = this.attempt;
 			if (attempt == null) {
-				if (FluxCall.this.demand.takeReserved()) {
-					FluxCall.this.downstream.onNext(reset(0));
-				}
+				tell(0);
 			}
-			else if (attempt.take()) {
-				if (FluxCall.this.demand.takeReserved()) {
-					FluxCall.this.downstream.onNext(reset(attempt.call().attempt()));
-				}
+			else if (attempt.claim()) {
+				tell(attempt.call().attempt());
 				attempt.goesOn();
 				attempt.watch();
+			}
+		}
+
+		private void tell(int number) {
+			if (FluxCall.this.demand.takeReserved()) {
+				FluxCall.this.downstream.onNext(reset(number));
+			}
+		}
+
+		private void passEnd() {
+			Runnable end = this.end;
+			Attempt attempt = this.attempt;
+			if (end == null) {
+				return;
+			}
+			if (!this.success || !FluxCall.this.demand.isReserved()) {
+				this.end = null;
+				if (attempt == null) {
+					// What was not told yet is not told any more.
+					FluxCall.this.demand.begin(false);
+				}
+				end.run();
+			}
+			else if (attempt != null && !this.delivers && attempt.claim()) {
+				// That it was empty is an answer too, so its time is over.
+				try {
+					delivers(attempt);
+				}
+				finally {
+					attempt.goesOn();
+				}
 			}
 		}
 
@@ -241,82 +273,99 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 				FluxCall.this.downstream.onNext(item(value));
 				return;
 			}
-			if (!attempt.take()) {
+			if (!attempt.claim()) {
 				Operators.onNextDropped(value, this.context);
 				return;
 			}
 			try {
 				engine().check(value, attempt.call().guards().provider());
+				delivers(attempt);
 			}
 			catch (Throwable ex) {
-				attempt.goesOn();
-				attempt.abort();
-				onError(ex);
+				stopIdle();
+				attempt.stopWith(ex, breaks());
 				return;
-			}
-			if (!this.delivers) {
-				this.delivers = true;
-				attempt.delivers();
-				watchIdle(attempt);
 			}
 			this.latest = value;
 			FluxCall.this.demand.delivered();
-			FluxCall.this.waitingSince = engine().time().nanoTime();
 			try {
 				FluxCall.this.downstream.onNext(item(value));
 			}
 			finally {
+				FluxCall.this.waitingSince = engine().time().nanoTime();
 				attempt.goesOn();
 			}
+		}
+
+		private void delivers(Attempt attempt) {
+			Duration idle = attempt.call().guards().provider().settings().calls().idleTimeout();
+			if (!this.delivers) {
+				this.delivers = true;
+				attempt.delivers();
+				if (idle != null && this.end == null) {
+					watchIdle(attempt, idle, idle.toNanos());
+				}
+			}
+			else if (idle != null) {
+				attempt.beginSilence();
+			}
+		}
+
+		/** Whether a failure cannot be made good by another attempt. */
+		private boolean breaks() {
+			return this.delivers && !resets();
 		}
 
 		@Override
 		public void onError(Throwable thrown) {
 			Attempt attempt = this.attempt;
-			stopIdle();
 			if (attempt == null) {
-				fail(thrown);
+				ends(() -> fail(thrown), false);
 			}
-			else if (this.delivers && !resets()) {
-				attempt.broke(thrown);
+			else if (breaks()) {
+				ends(() -> attempt.broke(thrown), false);
 			}
 			else {
-				attempt.failed(thrown);
+				ends(() -> attempt.failed(thrown), false);
 			}
 		}
 
 		@Override
 		public void onComplete() {
 			Attempt attempt = this.attempt;
+			ends((attempt != null) ? () -> attempt.succeeded(this.latest) : () -> complete(null), true);
+		}
+
+		/**
+		 * It is over. The subscriber hears of that neither while it is being told of the
+		 * new beginning nor, if it is a success, before that.
+		 */
+		private void ends(Runnable end, boolean success) {
 			stopIdle();
-			if (attempt == null) {
-				complete(null);
+			if (!resets()) {
+				end.run();
+				return;
 			}
-			else {
-				attempt.succeeded(this.latest);
-			}
+			this.success = success;
+			this.end = end;
+			serve();
 		}
 
-		/** Watches for silence, which only counts while an element is asked for. */
-		private void watchIdle(Attempt attempt) {
-			Duration idle = attempt.call().guards().provider().settings().calls().idleTimeout();
-			if (idle != null) {
-				watchIdle(attempt, idle, idle.toNanos());
-			}
-		}
-
+		/**
+		 * Watches for silence, which only counts while an element is asked for and the
+		 * subscriber is not busy with the one before.
+		 */
 		private void watchIdle(Attempt attempt, Duration idle, long nanos) {
 			this.idleTimer = engine().time().schedule(nanos, () -> {
-				if (isEnded() || FluxCall.this.current != this) {
+				if (FluxCall.this.isEnded() || attempt.isEnded() || FluxCall.this.current != this) {
 					return;
 				}
+				Step silence = attempt.silence();
 				long left = idle.toNanos() - (engine().time().nanoTime() - FluxCall.this.waitingSince);
-				if (left > 0 || !FluxCall.this.demand.isOpen()) {
+				if (left > 0 || !FluxCall.this.demand.isOpen()
+						|| !attempt.expire(silence, "further element", idle.toNanos(), breaks())) {
 					watchIdle(attempt, idle, (left > 0) ? left : idle.toNanos());
-					return;
 				}
-				attempt.abort();
-				onError(new AttemptTimeoutException(attempt.call().name(), "further element", idle));
 			});
 		}
 

@@ -1,5 +1,7 @@
 package dev.llmresilience.engine;
 
+import java.lang.invoke.VarHandle;
+
 import dev.llmresilience.LlmCall;
 import dev.llmresilience.engine.BlockingDriver.Body;
 import dev.llmresilience.time.TimeSource;
@@ -45,11 +47,14 @@ final class WorkerAttempt<T extends @Nullable Object> implements Runnable {
 
 	@Override
 	public void run() {
-		if (this.left) {
-			return;
-		}
 		this.running.claim();
 		this.running.begin(this.time.nanoTime());
+		// Either this sees that the caller has left, or the caller sees what to interrupt.
+		VarHandle.fullFence();
+		if (this.left) {
+			this.running.end();
+			return;
+		}
 		LlmCall before = this.call.enterHere();
 		Outcome<T> outcome;
 		try {

@@ -9,6 +9,7 @@ import java.util.concurrent.CompletionStage;
 
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.LlmCallReport;
+import dev.llmresilience.LlmResilience;
 import dev.llmresilience.breaker.BreakerSettings;
 import dev.llmresilience.breaker.CircuitBreaker;
 import dev.llmresilience.budget.RetryBudget;
@@ -132,6 +133,11 @@ final class Simulation implements AutoCloseable {
 		return new FutureDriver(engine()).call(plan(name), null, 0, body, null);
 	}
 
+	LlmResilience resilience() {
+		return new DefaultLlmResilience(providers(), new BlockingDriver(engine()), new FutureDriver(engine()),
+				this.time);
+	}
+
 	CallOptions options(String name) {
 		return providers().get(name).options();
 	}
@@ -199,6 +205,8 @@ final class Simulation implements AutoCloseable {
 
 		private Duration ended = Duration.ZERO;
 
+		private boolean over;
+
 		void run(BlockingDriver.Body<T> body, VirtualTime time) {
 			try {
 				this.result = body.run();
@@ -208,6 +216,11 @@ final class Simulation implements AutoCloseable {
 			}
 			this.interrupted = Thread.currentThread().isInterrupted();
 			this.ended = time.elapsed();
+			this.over = true;
+		}
+
+		boolean isOver() {
+			return this.over;
 		}
 
 		boolean failed() {

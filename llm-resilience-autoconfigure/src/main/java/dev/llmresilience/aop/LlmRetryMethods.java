@@ -86,7 +86,7 @@ public final class LlmRetryMethods implements SmartInitializingSingleton {
 		for (Class<?> type : this.pointcut.matched()) {
 			for (MethodPlan plan : this.plans.check(type)) {
 				LlmRetry annotation = LlmRetryAnnotations.find(plan.method(), type);
-				methods.add(new ProtectedMethod(plan.method(), type, plan.provider(),
+				methods.add(new ProtectedMethod(plan.method(), type, plan.calls().first().provider(),
 						(annotation != null) ? annotation.maxAttempts() : 0));
 			}
 		}

@@ -28,7 +28,7 @@ import org.springframework.util.ReflectionUtils;
  * method of a type above.
  */
 @Aspect
-//@DeclarePrecedence("dev.llmresilience.aop.LlmRetryWeaving, org.springframework..*")
+// @DeclarePrecedence("dev.llmresilience.aop.LlmRetryWeaving, org.springframework..*")
 public final class LlmRetryWeaving {
 
 	private static final String X = "@dev.llmresilience.LlmRetry";

@@ -90,7 +90,7 @@ abstract class AsyncCall<T extends @Nullable Object> extends Steps {
 				failed(call.refused(refusal));
 			}
 			else {
-				pass(this.engine.time().nanoTime());
+				pass(engine().time().nanoTime());
 			}
 		};
 		step.whenCancelled = () -> {
@@ -133,7 +133,7 @@ abstract class AsyncCall<T extends @Nullable Object> extends Steps {
 	private void left(@Nullable LlmCallRefusedException refused, long now) {
 		LlmCallRefusedException refusal = (refused != null) ? refused : this.call.guards().takePermit(now);
 		if (refused == null && refusal != null && this.call.guards().isPatient()) {
-			leave(this.engine.time().nanoTime());
+			leave(engine().time().nanoTime());
 			return;
 		}
 		if (refusal != null) {
@@ -333,8 +333,8 @@ abstract class AsyncCall<T extends @Nullable Object> extends Steps {
 		}
 
 		/**
-		 * Stops the attempt, for which it was {@linkplain #claim claimed}, and takes it for
-		 * failed.
+		 * Stops the attempt, for which it was {@linkplain #claim claimed}, and takes it
+		 * for failed.
 		 * @param thrown the failure
 		 * @param breaks whether that breaks a stream which has delivered
 		 */
@@ -402,8 +402,8 @@ abstract class AsyncCall<T extends @Nullable Object> extends Steps {
 			if (!step.take()) {
 				return false;
 			}
-			execute(() -> stopWith(
-					new AttemptTimeoutException(this.call.name(), awaited, Duration.ofNanos(nanos)), breaks));
+			execute(() -> stopWith(new AttemptTimeoutException(this.call.name(), awaited, Duration.ofNanos(nanos)),
+					breaks));
 			return true;
 		}
 
@@ -414,7 +414,9 @@ abstract class AsyncCall<T extends @Nullable Object> extends Steps {
 			}
 		}
 
-		/** Waiting for the next element. A stream that nobody wants any more is a success. */
+		/**
+		 * Waiting for the next element. A stream that nobody wants any more is a success.
+		 */
 		private final class Silence extends Step {
 
 			Silence() {

@@ -351,7 +351,8 @@ final class Call extends LlmCall {
 			boolean ours = nested == this.nestedThrown;
 			boolean gone = ours ? this.nestedGone
 					: nested instanceof LlmCallRefusedException refusal && isGone(refusal.reason());
-			// It was our own interrupt that ended its wait, not that the caller went away.
+			// It was our own interrupt that ended its wait, not that the caller went
+			// away.
 			if (!expired || !gone) {
 				failures.add(thrown, ours ? this.nestedFailure : null);
 				failures.gone = gone;

@@ -204,8 +204,8 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 		}
 
 		/**
-		 * Passes on what is asked for, after the new beginning has been told of, and how it
-		 * ended after that. One thread at a time does so, for all who ask.
+		 * Passes on what is asked for, after the new beginning has been told of, and how
+		 * it ended after that. One thread at a time does so, for all who ask.
 		 */
 		void serve() {
 			if (this.serving.getAndIncrement() != 0) {

@@ -49,7 +49,8 @@ final class WorkerAttempt<T extends @Nullable Object> implements Runnable {
 	public void run() {
 		this.running.claim();
 		this.running.begin(this.time.nanoTime());
-		// Either this sees that the caller has left, or the caller sees what to interrupt.
+		// Either this sees that the caller has left, or the caller sees what to
+		// interrupt.
 		VarHandle.fullFence();
 		if (this.left) {
 			this.running.end();

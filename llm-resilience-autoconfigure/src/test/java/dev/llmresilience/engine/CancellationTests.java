@@ -75,7 +75,8 @@ class CancellationTests {
 	@ParameterizedTest
 	@EnumSource
 	void aCallerThatGoesAwayDuringTheWaitForARetryEndsTheCall(Shape shape) {
-		this.simulation.with("p", Simulation.EXACT.withBackoff(Jitter.NONE, Duration.ofSeconds(30), Duration.ofMinutes(1)),
+		this.simulation.with("p",
+				Simulation.EXACT.withBackoff(Jitter.NONE, Duration.ofSeconds(30), Duration.ofMinutes(1)),
 				LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), new BudgetSettings(10, 0, 0),
 				Simulation.threshold(2));
 		Throwable failure = status(503);
@@ -135,8 +136,8 @@ class CancellationTests {
 	void aCallerThatGoesAwayDuringARetryGetsItsTokenBack(Shape shape) {
 		this.simulation.with("p", Simulation.EXACT, LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF),
 				new BudgetSettings(10, 0, 0), null);
-		Running call = shape.start(this.simulation, "p", new Script(
-				(attempt) -> (attempt == 1) ? Answer.of(status(500)) : Answer.after(Duration.ofMinutes(1))));
+		Running call = shape.start(this.simulation, "p",
+				new Script((attempt) -> (attempt == 1) ? Answer.of(status(500)) : Answer.after(Duration.ofMinutes(1))));
 		call.cancelAfter(Duration.ofSeconds(2));
 		this.simulation.time.runFor(Duration.ofMinutes(2));
 		assertThat(call.ended()).isEqualTo(Duration.ofSeconds(2));
@@ -148,8 +149,7 @@ class CancellationTests {
 	void aTrialWhoseCallerGoesAwayFreesItsPlaceForTheNext(Shape shape) {
 		entry();
 		this.simulation.openUntilTrial("p");
-		Running trial = shape.start(this.simulation, "p",
-				new Script((attempt) -> Answer.after(Duration.ofMinutes(1))));
+		Running trial = shape.start(this.simulation, "p", new Script((attempt) -> Answer.after(Duration.ofMinutes(1))));
 		trial.cancelAfter(Duration.ofSeconds(2));
 		this.simulation.time.runFor(Duration.ofSeconds(3));
 		assertThat(trial.isOver()).isTrue();
@@ -167,8 +167,7 @@ class CancellationTests {
 				() -> new CompletionException(new CancellationException()),
 				() -> new IllegalStateException(new ExecutionException(new CancellationException())),
 				() -> new ClosedByInterruptException());
-		return words.stream()
-			.flatMap((word) -> Stream.of(Shape.values()).map((shape) -> arguments(shape, word.get())));
+		return words.stream().flatMap((word) -> Stream.of(Shape.values()).map((shape) -> arguments(shape, word.get())));
 	}
 
 	@ParameterizedTest
@@ -191,8 +190,7 @@ class CancellationTests {
 			return timeout;
 		}, () -> new SocketTimeoutException("Read timed out"),
 				() -> new IllegalStateException(new SocketTimeoutException("timeout")));
-		return words.stream()
-			.flatMap((word) -> Stream.of(Shape.values()).map((shape) -> arguments(shape, word.get())));
+		return words.stream().flatMap((word) -> Stream.of(Shape.values()).map((shape) -> arguments(shape, word.get())));
 	}
 
 	@ParameterizedTest
@@ -274,9 +272,8 @@ class CancellationTests {
 		this.simulation.engine().close();
 		this.simulation.providers().close();
 		this.simulation.time.runFor(Duration.ZERO);
-		assertThat(inBackoff)
-			.allSatisfy((call) -> assertThat(call.thrown()).isInstanceOf(ShutdownException.class).hasCauseInstanceOf(
-					SimulatedProvider.StatusException.class));
+		assertThat(inBackoff).allSatisfy((call) -> assertThat(call.thrown()).isInstanceOf(ShutdownException.class)
+			.hasCauseInstanceOf(SimulatedProvider.StatusException.class));
 		assertThat(inQueue).allSatisfy((call) -> assertThat(call.thrown()).isInstanceOf(ShutdownException.class));
 		assertThat(shape.run(this.simulation, "backoff", Script.failing()).thrown())
 			.isInstanceOf(ShutdownException.class);

@@ -120,7 +120,8 @@ class ClientTimeoutTests {
 			assertThat(provider.limiter().inFlight()).isZero();
 			assertThat(server.connections()).isEqualTo(2);
 			if (Runtime.version().feature() < 21) {
-				assertThat(this.running).as("left behind on platform threads, which OkHttp does not let go").hasValue(2);
+				assertThat(this.running).as("left behind on platform threads, which OkHttp does not let go")
+					.hasValue(2);
 			}
 		}
 		awaitNobodyRuns();
@@ -188,15 +189,14 @@ class ClientTimeoutTests {
 	}
 
 	/**
-	 * Each round races the answer against the end of its time, which comes a little sooner
-	 * after an answer and a little later after a timeout. One failure opens the breaker,
-	 * and the next call is its trial.
+	 * Each round races the answer against the end of its time, which comes a little
+	 * sooner after an answer and a little later after a timeout. One failure opens the
+	 * breaker, and the next call is its trial.
 	 */
 	@ParameterizedTest
 	@CsvSource({ "ANTHROPIC, CALLER", "OPENAI, CALLER", "REST_CLIENT, CALLER", "JDK, CALLER", "ANTHROPIC, WORKER",
 			"OPENAI, WORKER", "REST_CLIENT, WORKER", "JDK, WORKER" })
-	void anAnswerThatComesWithTheEndOfItsTimeLeavesNothingBehind(Client client, AttemptThread thread)
-			throws Throwable {
+	void anAnswerThatComesWithTheEndOfItsTimeLeavesNothingBehind(Client client, AttemptThread thread) throws Throwable {
 		BreakerSettings d = BreakerSettings.DEFAULTS;
 		Provider provider = provider(thread, attempts(1, LONG), new BreakerSettings(1, null, d.windowSize(), null,
 				Duration.ofNanos(1), Duration.ofNanos(1), Duration.ofMinutes(5)));

@@ -62,10 +62,11 @@ class DeadlineTests {
 
 	/** Cases C115 and C117. */
 	static Stream<Arguments> hintsThatDoNotFit() {
-		return Stream.of(arguments(Duration.ofSeconds(300), Duration.ofSeconds(4236)),
-				arguments(Duration.ofSeconds(30), Duration.ofSeconds(3600)),
-				arguments(Duration.ofSeconds(30), Duration.ofSeconds(60)),
-				arguments(Duration.ofSeconds(30), Duration.ofSeconds(30)))
+		return Stream
+			.of(arguments(Duration.ofSeconds(300), Duration.ofSeconds(4236)),
+					arguments(Duration.ofSeconds(30), Duration.ofSeconds(3600)),
+					arguments(Duration.ofSeconds(30), Duration.ofSeconds(60)),
+					arguments(Duration.ofSeconds(30), Duration.ofSeconds(30)))
 			.flatMap((row) -> Stream.of(Shape.values()).map((shape) -> arguments(shape, row.get()[0], row.get()[1])));
 	}
 
@@ -98,9 +99,8 @@ class DeadlineTests {
 	@EnumSource
 	void rateLimitsMayBeRetriedByTheClockInsteadOfByTheirNumber(Shape shape) {
 		entry(byTheClock(Duration.ofMinutes(30)));
-		Script script = new Script(
-				(attempt) -> (attempt <= 10) ? Answer.of(new StatusException(429, Duration.ofSeconds(20)))
-						: Answer.AT_ONCE);
+		Script script = new Script((attempt) -> (attempt <= 10)
+				? Answer.of(new StatusException(429, Duration.ofSeconds(20))) : Answer.AT_ONCE);
 		Running call = shape.run(this.simulation, "p", script);
 		assertThat(call.result()).isEqualTo("answer");
 		assertThat(script.attempts()).isEqualTo(11);
@@ -241,8 +241,7 @@ class DeadlineTests {
 	}
 
 	private Duration timeLeft() throws Exception {
-		return this.simulation.resilience()
-			.call("p", () -> Objects.requireNonNull(LlmCall.current()).timeLeft());
+		return this.simulation.resilience().call("p", () -> Objects.requireNonNull(LlmCall.current()).timeLeft());
 	}
 
 	@Test
@@ -299,10 +298,8 @@ class DeadlineTests {
 		int[] attempts = new int[1];
 		Simulation.Caller<String> caller = this.simulation.run("p", () -> {
 			attempts[0]++;
-			return (attempts[0] == 1)
-					? this.simulation.call("inner",
-							new Simulation.Script(new StatusException(429, Duration.ofSeconds(30))))
-					: "answer";
+			return (attempts[0] == 1) ? this.simulation.call("inner",
+					new Simulation.Script(new StatusException(429, Duration.ofSeconds(30)))) : "answer";
 		});
 		assertThat(caller.result()).isEqualTo("answer");
 		assertThat(caller.ended()).isEqualTo(Duration.ofSeconds(6));

@@ -142,8 +142,8 @@ class FutureDriverStressTests {
 		assertThat(calls).hasSize(CALLS)
 			.allSatisfy((call) -> assertThat(call.completions).as("completions").hasValue(1))
 			.allSatisfy((call) -> assertThat(call.failure).satisfiesAnyOf((failure) -> assertThat(failure).isNull(),
-					(failure) -> assertThat(failure).isInstanceOfAny(StatusException.class,
-							CancellationException.class, CircuitOpenException.class)));
+					(failure) -> assertThat(failure).isInstanceOfAny(StatusException.class, CancellationException.class,
+							CircuitOpenException.class)));
 		CompletableFuture<String> next = driver.call(plan, null, 0, () -> CompletableFuture.completedFuture("answer"),
 				null);
 		assertThat(next.get(10, TimeUnit.SECONDS)).isEqualTo("answer");

@@ -46,7 +46,9 @@ class StreamSignalsTests {
 		this.simulation.close();
 	}
 
-	/** The first attempt breaks after its first element, the second is that of the test. */
+	/**
+	 * The first attempt breaks after its first element, the second is that of the test.
+	 */
 	private Flux<StreamEvent<String>> calls(@Nullable Mono<String> fallback) {
 		this.simulation.with("p", Simulation.EXACT.withAttempts((fallback != null) ? 1 : 3, 0),
 				LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null, null);
@@ -156,8 +158,7 @@ class StreamSignalsTests {
 		this.simulation.calls = CallSettings.DEFAULTS.withStreamTimeouts(null, Duration.ofSeconds(3));
 		calls(null);
 		Subscriber<String> subscriber = new Subscriber<>(endless ? Long.MAX_VALUE : 5, (element) -> pass(10));
-		new ReactiveDriver(this.simulation.engine())
-			.flux(this.simulation.plan("p"), null, 0, this.second::asFlux, null)
+		new ReactiveDriver(this.simulation.engine()).flux(this.simulation.plan("p"), null, 0, this.second::asFlux, null)
 			.subscribe(subscriber);
 		this.second.tryEmitNext("x");
 		pass(2.9);
@@ -172,8 +173,7 @@ class StreamSignalsTests {
 		this.simulation.calls = CallSettings.DEFAULTS.withStreamTimeouts(null, Duration.ofSeconds(3));
 		calls(null);
 		Subscriber<String> subscriber = new Subscriber<>(Long.MAX_VALUE, (element) -> pass(10));
-		new ReactiveDriver(this.simulation.engine())
-			.flux(this.simulation.plan("p"), null, 0, this.second::asFlux, null)
+		new ReactiveDriver(this.simulation.engine()).flux(this.simulation.plan("p"), null, 0, this.second::asFlux, null)
 			.subscribe(subscriber);
 		this.second.tryEmitNext("x");
 		pass(2.9);

@@ -73,8 +73,7 @@ class TimerThreadTests {
 
 		};
 		this.simulation
-			.with("p",
-					Simulation.EXACT.withTimeouts(Duration.ofMinutes(1), Duration.ofSeconds(2)).withAttempts(2, 2),
+			.with("p", Simulation.EXACT.withTimeouts(Duration.ofMinutes(1), Duration.ofSeconds(2)).withAttempts(2, 2),
 					LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED).withRate(60.0, 1), null,
 					Simulation.threshold(2))
 			.with("q");
@@ -153,11 +152,10 @@ class TimerThreadTests {
 	@Test
 	void aFallbackRunsElsewhere() {
 		CallPlan plan = plan();
-		CompletableFuture<String> call = new FutureDriver(this.engine).call(plan, null, 0, this::attempt,
-				(failure) -> {
-					happens("fallback");
-					return CompletableFuture.failedFuture(status(500));
-				});
+		CompletableFuture<String> call = new FutureDriver(this.engine).call(plan, null, 0, this::attempt, (failure) -> {
+			happens("fallback");
+			return CompletableFuture.failedFuture(status(500));
+		});
 		CompletableFuture<String> told = call.whenComplete((value, thrown) -> happens("end"));
 		this.simulation.time.runFor(Duration.ofMinutes(2));
 		assertThat(told).isCompletedExceptionally();

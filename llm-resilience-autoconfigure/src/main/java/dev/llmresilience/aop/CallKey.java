@@ -27,7 +27,7 @@ final class CallKey {
 		}
 		catch (RuntimeException ex) {
 			throw new IllegalStateException(this.expression + " cannot be evaluated: " + MethodExpression.describe(ex),
-					ex);
+					MethodExpression.withoutMessage(ex));
 		}
 	}
 

@@ -28,7 +28,7 @@ import org.springframework.util.ReflectionUtils;
  * method of a type above.
  */
 @Aspect
-// @DeclarePrecedence("dev.llmresilience.aop.LlmRetryWeaving, org.springframework..*")
+@DeclarePrecedence("dev.llmresilience.aop.LlmRetryWeaving, org.springframework..*")
 public final class LlmRetryWeaving {
 
 	private static final String X = "@dev.llmresilience.LlmRetry";
@@ -130,7 +130,7 @@ public final class LlmRetryWeaving {
 		public @Nullable Object proceed() throws Throwable {
 			AroundClosure next = this.next;
 			return OwnInvocation.run(getThis(), getMethod(), true,
-					(next != null) ? () -> next.run(next.getState()) : this.joinPoint::proceed);
+					this.joinPoint::proceed);
 		}
 
 	}

@@ -124,6 +124,18 @@ final class MethodExpression {
 	}
 
 	/**
+	 * Tells where an evaluation threw, for the cause of another exception. What it threw
+	 * itself is no cause to show: its message may hold anything.
+	 * @param thrown what it threw
+	 * @return its name, as {@linkplain #describe described}, and its stack trace
+	 */
+	static RuntimeException withoutMessage(RuntimeException thrown) {
+		RuntimeException copy = new IllegalStateException(describe(thrown));
+		copy.setStackTrace(thrown.getStackTrace());
+		return copy;
+	}
+
+	/**
 	 * Something is wrong with the expression that shows at the start.
 	 * @param problem what is wrong, as the end of a sentence
 	 * @param action what to do

@@ -22,6 +22,12 @@ import org.jspecify.annotations.Nullable;
  * only changes under {@code lock} and never holds more than {@code maxKeys}; what is
  * taken out of it was evicted before, so that a leased one stays until its last lease
  * ends, and calls of one value share its guards.
+ * <p>
+ * {@code equals} and {@code hashCode} of the values are somebody else's code, and run
+ * under {@code lock} too where a value is new or makes way. One that is slow holds up
+ * calls with other values that are new, never those of a value that is there. One that
+ * throws fails the call that runs it, and leaves nothing locked or leased. One that waits
+ * for a call with a new value waits for ever.
  */
 public final class KeyedProviders implements AutoCloseable {
 

@@ -14,9 +14,12 @@ import org.springframework.http.client.ClientHttpResponse;
 /**
  * The hook for Spring's {@code RestClient}, {@code RestTemplate} and the HTTP service
  * clients on top of them. Clients from Spring Boot's builders have it already; to any
- * other it is added by hand: {@code RestClient.builder().requestInterceptor(hook)}. As
- * with every interceptor, Spring then holds the body of a request in memory before it is
- * sent. Immutable; thread-safe.
+ * other it is added by hand: {@code RestClient.builder().requestInterceptor(hook)}.
+ * Outside of a protected call it passes request and response on untouched.
+ * <p>
+ * As with every interceptor, Spring holds the body of a request in memory before the hook
+ * is asked, whatever the request is for. A client that uploads large files goes without:
+ * {@code builder.requestInterceptors((all) -> all.remove(hook))}. Immutable; thread-safe.
  */
 public final class RestClientHook implements ClientHttpRequestInterceptor {
 
@@ -34,6 +37,9 @@ public final class RestClientHook implements ClientHttpRequestInterceptor {
 	public ClientHttpResponse intercept(HttpRequest request, byte[] body, ClientHttpRequestExecution execution)
 			throws IOException {
 		Exchange exchange = this.limits.begin();
+		if (exchange == null) {
+			return execution.execute(request, body);
+		}
 		addKey(exchange, request);
 		ClientHttpResponse response = execution.execute(request, body);
 		this.limits.received(exchange, () -> request.getURI().getHost(), request.getHeaders()::getOrEmpty,

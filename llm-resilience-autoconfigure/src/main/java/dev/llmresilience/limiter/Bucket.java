@@ -194,6 +194,18 @@ final class Bucket {
 	}
 
 	/**
+	 * Whether it is worth reading the clock for an answer: the refill clock may stand
+	 * still for the burst that the call belongs to, and that has left less than half. While
+	 * there is more, hardly anybody waits for what would come a little sooner.
+	 * @param sent when the call left
+	 * @return whether it is
+	 */
+	boolean heedsAnswer(long sent) {
+		long from = this.refillsFrom;
+		return sent - (from - this.margin) >= 0 && this.fullAt - from > this.shape.capacity / 2;
+	}
+
+	/**
 	 * Lets the refill clock run from now on, if it stands still for a burst that a call
 	 * belongs to.
 	 * @param sent when the call left

@@ -7,6 +7,7 @@ import dev.llmresilience.RateLimitSnapshot.Dimension;
 import dev.llmresilience.TokenUsage;
 import dev.llmresilience.limiter.PaceLearner.Reaction;
 import dev.llmresilience.limiter.PaceLearner.Sent;
+import dev.llmresilience.time.TimeSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -163,9 +164,9 @@ final class Meter {
 		}
 	}
 
-	boolean answered(long sent, long now) {
+	boolean answered(long sent, TimeSource time) {
 		Bucket bucket = this.pace.bucket();
-		return bucket != null && bucket.answered(sent, now);
+		return bucket != null && bucket.heedsAnswer(sent) && bucket.answered(sent, time.nanoTime());
 	}
 
 	/**

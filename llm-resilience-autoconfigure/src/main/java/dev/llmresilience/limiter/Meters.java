@@ -8,6 +8,7 @@ import dev.llmresilience.RateLimitSnapshot.Dimension;
 import dev.llmresilience.TokenUsage;
 import dev.llmresilience.limiter.LimiterSettings.TokenLimits;
 import dev.llmresilience.limiter.WaitingLine.Ahead;
+import dev.llmresilience.time.TimeSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -200,10 +201,10 @@ final class Meters {
 		return this.places.giveBack(permit);
 	}
 
-	boolean answered(long sent, long now) {
+	boolean answered(long sent, TimeSource time) {
 		boolean sooner = false;
 		for (Meter meter : this.working) {
-			sooner |= meter.answered(sent, now);
+			sooner |= meter.answered(sent, time);
 		}
 		return sooner;
 	}

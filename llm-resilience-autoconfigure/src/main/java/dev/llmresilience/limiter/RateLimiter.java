@@ -225,13 +225,10 @@ public final class RateLimiter {
 
 	/**
 	 * An answer has come. The first one of a burst shows that the provider's bucket has
-	 * begun to refill. While nobody waits, nobody would leave sooner for it.
+	 * begun to refill, also for those who have yet to come.
 	 */
 	private void answered(Permit permit, boolean free) {
-		if (this.turns.waiting() == 0) {
-			return;
-		}
-		if (this.meters.answered(permit.sent, this.time.nanoTime()) || free) {
+		if (this.meters.answered(permit.sent, this.time) || free) {
 			this.turns.serveIfAnybodyWaits();
 		}
 	}
@@ -247,7 +244,7 @@ public final class RateLimiter {
 	 */
 	public long onRejected(Permit permit, long hintNanos, List<RateLimitSnapshot> limits) {
 		this.meters.onEnd(permit);
-		this.meters.answered(permit.sent, this.time.nanoTime());
+		this.meters.answered(permit.sent, this.time);
 		long silence = (long) (SILENT_HINT_NANOS * (0.5 + this.time.random() / 2));
 		long wait;
 		this.turns.lock().lock();

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the usage of LangChain4j's {@code ChatResponse}, and of the {@code Response} of
- * its embedding and other models.
+ * its embedding and other models. Some modules make it all zeros where the provider says
+ * nothing.
  */
 final class LangChain4jUsage implements TokenUsageReader {
 
@@ -21,7 +22,9 @@ final class LangChain4jUsage implements TokenUsageReader {
 	}
 
 	private static @Nullable TokenUsage of(dev.langchain4j.model.output.@Nullable TokenUsage usage) {
-		return (usage != null) ? TokenUsageReaders.usage(usage.inputTokenCount(), usage.outputTokenCount()) : null;
+		TokenUsage read = (usage != null)
+				? TokenUsageReaders.usage(usage.inputTokenCount(), usage.outputTokenCount()) : null;
+		return (read != null && read.total() > 0) ? read : null;
 	}
 
 }

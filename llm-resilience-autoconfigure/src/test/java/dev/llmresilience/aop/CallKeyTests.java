@@ -1,6 +1,8 @@
 package dev.llmresilience.aop;
 
+import java.io.PrintWriter;
 import java.io.Serial;
+import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Proxy;
 import java.net.ConnectException;
@@ -93,14 +95,34 @@ class CallKeyTests {
 			assertThatIllegalStateException().isThrownBy(() -> chat.askFor(null, "secret"))
 				.withMessage("@LlmRetry(key = \"#request['tenant']\") on "
 						+ "dev.llmresilience.aop.CallKeyTests$Chat.askFor cannot be evaluated: "
-						+ "CANNOT_INDEX_INTO_NULL_VALUE")
-				.withCauseInstanceOf(RuntimeException.class);
+						+ "CANNOT_INDEX_INTO_NULL_VALUE");
 			assertThatIllegalStateException().isThrownBy(() -> chat.askAsUser("secret"))
 				.withMessage("@LlmRetry(key = \"currentUser()\") on "
 						+ "dev.llmresilience.aop.CallKeyTests$Chat.askAsUser cannot be evaluated: "
 						+ "java.lang.UnsupportedOperationException");
 			assertThat(chat.attempts()).isZero();
 		});
+	}
+
+	@Test
+	void norDoesItsCauseWhichTellsWhereItWas(CapturedOutput output) {
+		run((context) -> {
+			Chat chat = context.getBean(Chat.class);
+			assertThatIllegalStateException().isThrownBy(() -> chat.askNumber("canary", "hi"))
+				.satisfies((ex) -> assertThat(ex).hasStackTraceContaining("java.lang.NumberFormatException")
+					.hasStackTraceContaining("java.lang.Integer.parseInt"))
+				.satisfies((ex) -> assertThat(stackTrace(ex)).doesNotContain("canary"));
+			assertThatIllegalStateException().isThrownBy(() -> chat.askAsUser("hi"))
+				.satisfies((ex) -> assertThat(ex).hasStackTraceContaining("Chat.currentUser"))
+				.satisfies((ex) -> assertThat(stackTrace(ex)).doesNotContain("secret"));
+			assertThat(output).doesNotContain("canary").doesNotContain("secret");
+		});
+	}
+
+	private static String stackTrace(Throwable thrown) {
+		StringWriter text = new StringWriter();
+		thrown.printStackTrace(new PrintWriter(text));
+		return text.toString();
 	}
 
 	@Test
@@ -180,6 +202,11 @@ class CallKeyTests {
 		@LlmRetry(provider = "anthropic", key = "#request['tenant']")
 		public String askFor(@Nullable Map<String, String> request, String question) {
 			return ask(null, question);
+		}
+
+		@LlmRetry(provider = "anthropic", key = "T(Integer).parseInt(#tenant)")
+		public String askNumber(String tenant, String question) {
+			return ask(tenant, question);
 		}
 
 		@LlmRetry(provider = "anthropic", key = "currentUser()")

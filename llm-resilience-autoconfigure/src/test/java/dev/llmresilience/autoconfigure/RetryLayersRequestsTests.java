@@ -106,6 +106,19 @@ class RetryLayersRequestsTests {
 		assertThat(lines(output)).singleElement().asString().contains(client.found(), " 2 requests (1 x 2)");
 	}
 
+	/**
+	 * A limit that the page on layers names: there is no switch for it.
+	 */
+	@ParameterizedTest
+	@MethodSource("clients")
+	void okHttpBelowSpringAisModelOfOpenAiSendsOnceMoreAfterA408(Client client) {
+		boolean resent = client.configuration() == SpringAiOpenAi.class;
+		assertThat(client.requests(408,
+				Map.of("llm.resilience.layers", "take-over",
+						"llm.resilience.providers." + client.provider() + ".retry.max-attempts", "1")))
+			.isEqualTo(resent ? 2 : 1);
+	}
+
 	/** Three layers of three, three and five made 45 requests (code_puppy#317). */
 	@Test
 	void ofNestedAnnotatedMethodsOnlyTheInnermostRetries() {

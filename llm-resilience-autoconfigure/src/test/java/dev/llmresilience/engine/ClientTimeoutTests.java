@@ -93,7 +93,7 @@ class ClientTimeoutTests {
 	}
 
 	private @Nullable Object call(Provider provider, CallOptions options, Callable<?> request) throws Throwable {
-		return new BlockingDriver(this.engine).<@Nullable Object>call(provider, options, () -> {
+		return new BlockingDriver(this.engine).<Object>call(provider, options, () -> {
 			this.running.incrementAndGet();
 			try {
 				return request.call();

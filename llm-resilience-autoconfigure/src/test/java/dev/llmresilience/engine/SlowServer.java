@@ -9,6 +9,7 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Future;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -127,7 +128,7 @@ abstract class SlowServer implements AutoCloseable {
 			this.server.setExecutor(this.timer);
 			this.server.createContext("/", (exchange) -> {
 				exchange.getRequestBody().readAllBytes();
-				this.timer.schedule(() -> answer(exchange), latency.toNanos(), TimeUnit.NANOSECONDS);
+				Future<?> unused = this.timer.schedule(() -> answer(exchange), latency.toNanos(), TimeUnit.NANOSECONDS);
 			});
 			this.server.start();
 		}

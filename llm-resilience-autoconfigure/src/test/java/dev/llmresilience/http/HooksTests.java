@@ -1,5 +1,6 @@
 package dev.llmresilience.http;
 
+import java.lang.reflect.Proxy;
 import java.net.http.HttpClient;
 import java.time.Duration;
 import java.time.Instant;
@@ -49,6 +50,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.ai.openai.OpenAiChatModel;
 import org.springframework.ai.openai.OpenAiChatOptions;
+import org.springframework.http.HttpRequest;
+import org.springframework.http.client.ClientHttpResponse;
 import org.springframework.http.client.reactive.JdkClientHttpConnector;
 import org.springframework.http.client.reactive.ReactorClientHttpConnector;
 import org.springframework.test.util.ReflectionTestUtils;
@@ -139,6 +142,25 @@ class HooksTests {
 			assertThat(client.call(this.limits, provider.url())).isNotNull();
 			assertThat(this.heard).isEmpty();
 		}
+	}
+
+	@Test
+	void outsideOfAProtectedCallTheHookOfRestClientTouchesNeitherRequestNorResponse() throws Exception {
+		HttpRequest request = untouchable(HttpRequest.class);
+		ClientHttpResponse response = untouchable(ClientHttpResponse.class);
+		byte[] body = {};
+		assertThat(new RestClientHook(this.limits).intercept(request, body, (passedOn, bytes) -> {
+			assertThat(passedOn).isSameAs(request);
+			assertThat(bytes).isSameAs(body);
+			return response;
+		})).isSameAs(response);
+	}
+
+	private static <T> T untouchable(Class<T> type) {
+		return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
+				(proxy, method, arguments) -> {
+					throw new IllegalStateException(method.getName());
+				}));
 	}
 
 	@ParameterizedTest

@@ -432,6 +432,20 @@ class RateLimiterTests {
 	}
 
 	@Test
+	void theFirstAnswerOfABurstCountsForThoseWhoComeLaterToo() {
+		RateLimiter limiter = limiter(60, 1);
+		call(limiter, "first", false);
+		this.time.runFor(Duration.ofMillis(20));
+		answer(limiter, 0);
+		this.time.runFor(Duration.ofMillis(10));
+		call(limiter, "second", false);
+		this.time.runFor(Duration.ofMillis(989));
+		assertThat(this.left).containsExactly("first");
+		this.time.runFor(Duration.ofMillis(1));
+		assertThat(this.left).containsExactly("first", "second");
+	}
+
+	@Test
 	void anAnswerAfterTheMarginChangesNothing() {
 		RateLimiter limiter = limiter(60, 1);
 		call(limiter, "first", false);

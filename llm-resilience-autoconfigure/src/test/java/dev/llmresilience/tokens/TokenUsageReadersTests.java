@@ -117,6 +117,8 @@ class TokenUsageReadersTests {
 		assertThat(read(langChain4j(new dev.langchain4j.model.output.TokenUsage(11, 7)))).isEqualTo("11 in, 7 out");
 		assertThat(read(langChain4j(new dev.langchain4j.model.output.TokenUsage(11, null)))).isEqualTo("11 in, 0 out");
 		assertThat(read(langChain4j(new dev.langchain4j.model.output.TokenUsage(null, null)))).isEqualTo("nothing");
+		assertThat(read(langChain4j(new dev.langchain4j.model.output.TokenUsage()))).as("all zeros")
+			.isEqualTo("nothing");
 		assertThat(read(langChain4j(null))).isEqualTo("nothing");
 	}
 
@@ -125,6 +127,9 @@ class TokenUsageReadersTests {
 		assertThat(
 				read(dev.langchain4j.model.output.Response.from("x", new dev.langchain4j.model.output.TokenUsage(11))))
 			.isEqualTo("11 in, 0 out");
+		assertThat(
+				read(dev.langchain4j.model.output.Response.from("x", new dev.langchain4j.model.output.TokenUsage(0))))
+			.isEqualTo("nothing");
 		assertThat(read(dev.langchain4j.model.output.Response.from("x"))).isEqualTo("nothing");
 	}
 

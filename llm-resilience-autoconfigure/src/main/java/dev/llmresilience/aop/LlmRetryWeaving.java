@@ -130,7 +130,7 @@ public final class LlmRetryWeaving {
 		public @Nullable Object proceed() throws Throwable {
 			AroundClosure next = this.next;
 			return OwnInvocation.run(getThis(), getMethod(), true,
-					this.joinPoint::proceed);
+					(next != null) ? () -> next.run(next.getState()) : this.joinPoint::proceed);
 		}
 
 	}

@@ -195,8 +195,8 @@ final class Bucket {
 
 	/**
 	 * Whether it is worth reading the clock for an answer: the refill clock may stand
-	 * still for the burst that the call belongs to, and that has left less than half. While
-	 * there is more, hardly anybody waits for what would come a little sooner.
+	 * still for the burst that the call belongs to, and that has left less than half.
+	 * While there is more, hardly anybody waits for what would come a little sooner.
 	 * @param sent when the call left
 	 * @return whether it is
 	 */

@@ -22,8 +22,8 @@ final class LangChain4jUsage implements TokenUsageReader {
 	}
 
 	private static @Nullable TokenUsage of(dev.langchain4j.model.output.@Nullable TokenUsage usage) {
-		TokenUsage read = (usage != null)
-				? TokenUsageReaders.usage(usage.inputTokenCount(), usage.outputTokenCount()) : null;
+		TokenUsage read = (usage != null) ? TokenUsageReaders.usage(usage.inputTokenCount(), usage.outputTokenCount())
+				: null;
 		return (read != null && read.total() > 0) ? read : null;
 	}
 

@@ -200,8 +200,8 @@ class FutureDriverStressTests {
 				this.completions.incrementAndGet();
 			}).isDone();
 			if (leaves) {
-				Future<?> unused = FutureDriverStressTests.this.network.schedule(() -> apart(() -> result.cancel(true)), after,
-						TimeUnit.NANOSECONDS);
+				Future<?> unused = FutureDriverStressTests.this.network.schedule(() -> apart(() -> result.cancel(true)),
+						after, TimeUnit.NANOSECONDS);
 			}
 		}
 

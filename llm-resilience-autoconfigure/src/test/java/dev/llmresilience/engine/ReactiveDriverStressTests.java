@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.concurrent.Future;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -149,7 +150,7 @@ class ReactiveDriverStressTests {
 			long after = this.random.nextLong(20_000_000);
 			calls.subscribe(this);
 			if (leaves) {
-				ReactiveDriverStressTests.this.network.schedule(() -> {
+				Future<?> unused = ReactiveDriverStressTests.this.network.schedule(() -> {
 					this.left = true;
 					cancel();
 					this.over.countDown();
@@ -168,15 +169,14 @@ class ReactiveDriverStressTests {
 		}
 
 		/** Emits what is due by itself or later, on some thread. */
-		private void emit(FluxSink<Element> sink, SplittableRandom chance, Element next, int breaksAt,
-				boolean falls) {
+		private void emit(FluxSink<Element> sink, SplittableRandom chance, Element next, int breaksAt, boolean falls) {
 			if (chance.nextBoolean()) {
 				emitNow(sink, chance, next, breaksAt, falls);
 				return;
 			}
 			long delay = chance.nextLong(chance.nextInt(10) == 0 ? 9_000_000 : 1_000_000);
-			ReactiveDriverStressTests.this.network.schedule(() -> emitNow(sink, chance, next, breaksAt, falls), delay,
-					TimeUnit.NANOSECONDS);
+			Future<?> unused = ReactiveDriverStressTests.this.network
+				.schedule(() -> emitNow(sink, chance, next, breaksAt, falls), delay, TimeUnit.NANOSECONDS);
 		}
 
 		private void emitNow(FluxSink<Element> sink, SplittableRandom chance, Element next, int breaksAt,

@@ -157,10 +157,10 @@ class HooksTests {
 	}
 
 	private static <T> T untouchable(Class<T> type) {
-		return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
-				(proxy, method, arguments) -> {
-					throw new IllegalStateException(method.getName());
-				}));
+		return type
+			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
+				throw new IllegalStateException(method.getName());
+			}));
 	}
 
 	@ParameterizedTest

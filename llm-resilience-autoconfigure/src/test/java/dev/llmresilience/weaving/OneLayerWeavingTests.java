@@ -80,11 +80,12 @@ class OneLayerWeavingTests {
 	@Test
 	void soItIsWhereAttemptsRunOnAWorker() {
 		Attempts attempts = new Attempts();
-		withBean(OnMethod.class, attempts).withPropertyValues(DEFAULT + "retry.attempt-thread=worker").run((context) -> {
-			assertThatException().isThrownBy(context.getBean(Api.class)::ask);
-			assertThat(attempts.count()).isEqualTo(PROTECTED);
-			assertThat(Attempts.advised(context)).isEqualTo(PROTECTED);
-		});
+		withBean(OnMethod.class, attempts).withPropertyValues(DEFAULT + "retry.attempt-thread=worker")
+			.run((context) -> {
+				assertThatException().isThrownBy(context.getBean(Api.class)::ask);
+				assertThat(attempts.count()).isEqualTo(PROTECTED);
+				assertThat(Attempts.advised(context)).isEqualTo(PROTECTED);
+			});
 	}
 
 	@Test
@@ -123,10 +124,12 @@ class OneLayerWeavingTests {
 	}
 
 	private static Stream<Arguments> fromWithin() {
-		return Stream.of(row("another method", Nested.class, Api::ask), row("the same method", Recursive.class, Api::ask),
-				row("the same method, inherited and called by the one that overrides it", RecursiveSuper.class, Api::ask),
-				row("the same method through the proxy", ThroughProxy.class, Api::ask),
-				row("the same method of another object", Delegating.class, Api::ask))
+		return Stream
+			.of(row("another method", Nested.class, Api::ask), row("the same method", Recursive.class, Api::ask),
+					row("the same method, inherited and called by the one that overrides it", RecursiveSuper.class,
+							Api::ask),
+					row("the same method through the proxy", ThroughProxy.class, Api::ask),
+					row("the same method of another object", Delegating.class, Api::ask))
 			.map(Arguments::of);
 	}
 

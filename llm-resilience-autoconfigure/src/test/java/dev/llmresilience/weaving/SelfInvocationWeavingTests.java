@@ -130,8 +130,7 @@ class SelfInvocationWeavingTests {
 
 	@Test
 	void itIsNoCallOfAnApplicationThatDidNotStart() {
-		this.runner.withBean(FailsToStart.class, FailsToStart::new)
-			.run((context) -> assertThat(context).hasFailed());
+		this.runner.withBean(FailsToStart.class, FailsToStart::new).run((context) -> assertThat(context).hasFailed());
 		Chat chat = new Chat();
 		assertThatException().isThrownBy(chat::callAsk);
 		assertThat(chat.attempts().count()).isEqualTo(UNPROTECTED);
@@ -296,6 +295,7 @@ class SelfInvocationWeavingTests {
 	static class OnPrivate {
 
 		@LlmRetry
+		@SuppressWarnings("UnusedMethod")
 		private void hidden() {
 		}
 

@@ -106,7 +106,6 @@ class FutureDriverStressTests {
 		List<StressCall> calls = storm(provider, true);
 		assertThat(calls.stream().filter((call) -> call.failure instanceof CircuitOpenException).count())
 			.isGreaterThan(CALLS / 100);
-		assertThat(calls.stream().filter((call) -> call.failure == null).count()).isGreaterThan(10);
 	}
 
 	private List<StressCall> storm(Provider provider, boolean racing) throws Exception {

@@ -79,9 +79,10 @@ public final class OpenRush {
 			}
 		}
 		executor.shutdown();
-		System.out.printf("%s: %d callers, %d rounds, the last refused after %s; only woken after %s; "
-				+ "before anything was compiled, refused after %.1f ms%n", name, CALLERS, ROUNDS, distribution(refused),
-				distribution(woken), cold / 1e6);
+		System.out.printf(
+				"%s: %d callers, %d rounds, the last refused after %s; only woken after %s; "
+						+ "before anything was compiled, refused after %.1f ms%n",
+				name, CALLERS, ROUNDS, distribution(refused), distribution(woken), cold / 1e6);
 	}
 
 	private static String distribution(long[] nanos) {

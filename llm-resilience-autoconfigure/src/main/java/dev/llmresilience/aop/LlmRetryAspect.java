@@ -50,9 +50,10 @@ public final class LlmRetryAspect implements MethodInterceptor {
 		if (plan == null) {
 			return invocation.proceed();
 		}
+		Body<@Nullable Object> body = OwnInvocation.of(target, plan.method(), body(invocation));
 		RecoveryDriver recovery = plan.recovery();
 		if (recovery != null) {
-			return recovery.call(invocation.getArguments(), body(invocation));
+			return recovery.call(invocation.getArguments(), body);
 		}
 		warnOfTransaction(plan);
 		CallPlan calls = plan.calls();
@@ -60,7 +61,6 @@ public final class LlmRetryAspect implements MethodInterceptor {
 		CallTokens tokens = plan.tokens();
 		long estimate = (tokens != null && (key != null || calls.countsTokens())) ? tokens.of(invocation) : 0;
 		Object keyed = (key != null) ? key.of(invocation) : null;
-		Body<@Nullable Object> body = OwnInvocation.of(target, plan.method(), body(invocation));
 		Fallback<@Nullable Object> fallback = fallback(plan.fallback(), invocation);
 		CallKey deduplicate = plan.deduplicate();
 		Object equal = (deduplicate != null) ? deduplicate.of(invocation) : null;

@@ -44,7 +44,7 @@ public final class LlmRetryWeaving {
 
 	/** For what a proxy reaches: neither private nor static methods. */
 	private static final String ON_TYPE = "execution(!private !static * ((" + TYPE_WITH_X + ") || (" + TYPE_WITH_C
-			+ ") || (" + TYPE_WITH_CC + "))+.*(..))";
+			+ ") || (" + TYPE_WITH_CC + ")).*(..))";
 
 	/** A proxy only hands the call on. */
 	private static final String IN_PROXY = "within(org.springframework.aop.SpringProxy+) || within(java.lang.reflect.Proxy+)";

@@ -8,6 +8,8 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import dev.llmresilience.LlmRetry;
+import dev.llmresilience.Recovery;
+import dev.llmresilience.RecoveryStrategy;
 import dev.llmresilience.limiter.RateLimiter;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
@@ -123,13 +125,24 @@ class OneLayerWeavingTests {
 			}));
 	}
 
+	@Test
+	void soItIsWhereARecoveryStrategyDecides() {
+		Attempts attempts = new Attempts();
+		withBean(OfRecovery.class, attempts).withBean("again", RecoveryStrategy.class, () -> (run) -> Recovery.retry())
+			.run((context) -> {
+				assertThatException().isThrownBy(context.getBean(Api.class)::ask);
+				assertThat(attempts.count()).isEqualTo(6);
+			});
+	}
+
 	private static Stream<Arguments> fromWithin() {
 		return Stream
 			.of(row("another method", Nested.class, Api::ask), row("the same method", Recursive.class, Api::ask),
 					row("the same method, inherited and called by the one that overrides it", RecursiveSuper.class,
 							Api::ask),
 					row("the same method through the proxy", ThroughProxy.class, Api::ask),
-					row("the same method of another object", Delegating.class, Api::ask))
+					row("the same method of another object", Delegating.class, Api::ask),
+					row("the super method of another object", DelegatingSuper.class, Api::ask))
 			.map(Arguments::of);
 	}
 
@@ -361,6 +374,22 @@ class OneLayerWeavingTests {
 
 	}
 
+	static class OfRecovery implements Api {
+
+		private final Attempts attempts;
+
+		OfRecovery(Attempts attempts) {
+			this.attempts = attempts;
+		}
+
+		@Override
+		@LlmRetry(recovery = "again")
+		public String ask() {
+			return this.attempts.fail();
+		}
+
+	}
+
 	static class Nested extends OnMethod {
 
 		Nested(Attempts attempts) {
@@ -451,6 +480,26 @@ class OneLayerWeavingTests {
 		@LlmRetry
 		public String ask() {
 			return (this.next != null) ? this.next.ask() : this.attempts.fail();
+		}
+
+	}
+
+	static class DelegatingSuper extends OnMethod {
+
+		private final @Nullable DelegatingSuper next;
+
+		DelegatingSuper(Attempts attempts) {
+			this(attempts, new DelegatingSuper(attempts, null));
+		}
+
+		private DelegatingSuper(Attempts attempts, @Nullable DelegatingSuper next) {
+			super(attempts);
+			this.next = next;
+		}
+
+		@Override
+		public String ask() {
+			return (this.next != null) ? this.next.ask() : super.ask();
 		}
 
 	}

@@ -36,7 +36,7 @@ class PlacementWeavingTests {
 			row("X on a method and on the one that it overrides and calls", OnBoth::new, 3),
 			row("X on a class", OnClass::new, PROTECTED),
 			row("X on a superclass, method declared there", InheritsClass::new, PROTECTED),
-			row("X on a superclass, method declared below", BelowClass::new, PROTECTED),
+			row("X on a superclass, method overridden", OverridesOfClass::new, PROTECTED),
 			row("X on an interface type", OfTypeApi::new, PROTECTED),
 			row("X on an interface type above the interface", OfSubApi::new, PROTECTED),
 			row("X on a method and on its class", OnMethodAndClass::new, 3),
@@ -50,6 +50,8 @@ class PlacementWeavingTests {
 			row("X on an interface method", OfMethodApi::new, UNPROTECTED),
 			row("X on a superclass's method, overridden", Overrides::new, UNPROTECTED),
 			row("X on a class, method inherited from a plain superclass", OnSubclass::new, UNPROTECTED),
+			row("X on a superclass, method declared below", BelowClass::new, UNPROTECTED),
+			row("X on an interface type, method declared below", BelowMarker::new, UNPROTECTED),
 			row("X on a class, private method", PrivateOfClass::new, UNPROTECTED),
 			row("X on a class, static method", StaticOfClass::new, UNPROTECTED),
 			row("no annotation at all", Plain::new, UNPROTECTED));
@@ -337,11 +339,28 @@ class PlacementWeavingTests {
 
 	}
 
-	static class BelowClass extends OnClass {
+	static class OverridesOfClass extends OnClass {
 
 		@Override
 		public void ask() {
 			this.attempts.fail();
+		}
+
+	}
+
+	static class BelowClass extends Caller {
+
+		@Override
+		public void ask() {
+			new OfHelper().below(this.attempts);
+		}
+
+	}
+
+	static class OfHelper extends OnHelper {
+
+		void below(Attempts attempts) {
+			attempts.fail();
 		}
 
 	}
@@ -358,6 +377,28 @@ class PlacementWeavingTests {
 		@Override
 		public void ask() {
 			this.attempts.fail();
+		}
+
+	}
+
+	static class BelowMarker extends Caller {
+
+		@Override
+		public void ask() {
+			new OfMarker().below(this.attempts);
+		}
+
+	}
+
+	@LlmRetry
+	interface Marker {
+
+	}
+
+	static class OfMarker implements Marker {
+
+		void below(Attempts attempts) {
+			attempts.fail();
 		}
 
 	}

@@ -8,13 +8,16 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happened in a call that failed: its attempts, and why no further one was made.
- * Travels as a suppressed throwable of the exception that the caller gets, at most one
- * per exception. Immutable; holds no prompt, answer, key or error text.
+ * What happened in a call that needed a retry, or failed: its attempts, what they waited
+ * for, and why no further one was made. Where the call failed, it travels as a suppressed
+ * throwable of the exception that the caller gets, at most one per exception; an
+ * {@link LlmCallListener} gets it in any case. Immutable; holds no prompt, answer, key or
+ * error text.
  */
 public final class LlmCallReport extends Exception {
 
@@ -27,19 +30,24 @@ public final class LlmCallReport extends Exception {
 
 	private final Attempt[] attempts;
 
-	private final GiveUpReason reason;
+	private final @Nullable GiveUpReason reason;
 
 	private final @Nullable Instant retryAt;
+
+	private final Duration elapsed;
 
 	/**
 	 * Creates a report.
 	 * @param provider the name of the provider entry
-	 * @param attempts the failed attempts, the first one first
-	 * @param reason why the call was given up
+	 * @param attempts the attempts, the first one first
+	 * @param reason why the call was given up, or {@code null} if it succeeded
 	 * @param retryAt when it makes sense to call again, or {@code null} where unknown
+	 * @param elapsed how long the call took, waits included
 	 */
-	public LlmCallReport(String provider, List<Attempt> attempts, GiveUpReason reason, @Nullable Instant retryAt) {
-		super(describe(provider, attempts, reason, retryAt), null, false, false);
+	public LlmCallReport(String provider, List<Attempt> attempts, @Nullable GiveUpReason reason,
+			@Nullable Instant retryAt, Duration elapsed) {
+		super(describe(provider, attempts, reason, retryAt, elapsed), null, false, false);
+		this.elapsed = elapsed;
 		this.provider = provider;
 		this.attempts = attempts.toArray(Attempt[]::new);
 		this.reason = reason;
@@ -63,14 +71,16 @@ public final class LlmCallReport extends Exception {
 		return null;
 	}
 
-	private static String describe(String provider, List<Attempt> attempts, GiveUpReason reason,
-			@Nullable Instant retryAt) {
+	private static String describe(String provider, List<Attempt> attempts, @Nullable GiveUpReason reason,
+			@Nullable Instant retryAt, Duration elapsed) {
 		StringBuilder text = new StringBuilder();
-		text.append("Call to '").append(provider).append("' given up: ").append(reason);
-		text.append(", failed attempts: ").append(attempts.size());
+		text.append("Call to '").append(provider);
+		text.append((reason != null) ? "' given up: " + reason : "' succeeded");
+		text.append(", attempts: ").append(attempts.size());
 		if (!attempts.isEmpty()) {
 			text.append(' ').append(attempts);
 		}
+		text.append(", in ").append(elapsed.toMillis()).append(" ms");
 		if (retryAt != null) {
 			text.append(", retry at ").append(retryAt);
 		}
@@ -86,7 +96,7 @@ public final class LlmCallReport extends Exception {
 	}
 
 	/**
-	 * The failed attempts.
+	 * The attempts.
 	 * @return an immutable list, the first attempt first; empty if no attempt was made
 	 */
 	public List<Attempt> attempts() {
@@ -95,10 +105,18 @@ public final class LlmCallReport extends Exception {
 
 	/**
 	 * Why the call was given up.
-	 * @return the reason
+	 * @return the reason, or {@code null} if the call succeeded
 	 */
-	public GiveUpReason reason() {
+	public @Nullable GiveUpReason reason() {
 		return this.reason;
+	}
+
+	/**
+	 * How long the call took, waits included.
+	 * @return the time
+	 */
+	public Duration elapsed() {
+		return this.elapsed;
 	}
 
 	/**
@@ -110,27 +128,62 @@ public final class LlmCallReport extends Exception {
 	}
 
 	/**
-	 * The kind of the last failure.
-	 * @return the kind, or {@code null} if no attempt was made
+	 * The kind of failure that the last attempt met.
+	 * @return the kind, or {@code null} if no attempt was made, or it succeeded
 	 */
 	public @Nullable FailureKind lastKind() {
 		return (this.attempts.length == 0) ? null : this.attempts[this.attempts.length - 1].kind();
 	}
 
 	/**
-	 * One failed attempt.
-	 *
-	 * @param kind what kind of failure it met
-	 * @param status the HTTP status, {@code 0} where there was none
-	 * @param code the provider's own code, or {@code null}
-	 * @param waitBefore the backoff before this attempt; zero for the first
+	 * What an attempt waited for, apart from its turn at the limiter.
 	 */
-	public record Attempt(FailureKind kind, int status, @Nullable String code,
-			Duration waitBefore) implements Serializable {
+	public enum WaitCause {
+
+		/** Nothing. */
+		NONE,
+
+		/** Its backoff, which is a guess. */
+		BACKOFF,
+
+		/** The time at which the server had asked to come back. */
+		HINT,
+
+		/** A limiter that paces retries, and knows when to come back. */
+		LIMITER,
+
+		/** The circuit breaker, to be let in. */
+		BREAKER
+
+	}
+
+	/**
+	 * One attempt.
+	 *
+	 * @param kind what kind of failure it met, or {@code null} if it succeeded
+	 * @param status the HTTP status, {@code 0} where there was none
+	 * @param code the provider's own code, or {@code null}, also if it does not look like
+	 * one: letters and underscores, or a number
+	 * @param waitBefore the wait before this attempt, apart from that at the limiter
+	 * @param waitCause what most of that wait was for
+	 * @param limiterWait how long it then waited in the queue of the limiter
+	 */
+	public record Attempt(@Nullable FailureKind kind, int status, @Nullable String code, Duration waitBefore,
+			WaitCause waitCause, Duration limiterWait) implements Serializable {
+
+		/** Neither a sentence nor a key. */
+		private static final Pattern CODE = Pattern.compile("[A-Za-z_.]{1,64}|[0-9]{1,6}");
+
+		/**
+		 * Creates an attempt.
+		 */
+		public Attempt {
+			code = (code != null && CODE.matcher(code).matches()) ? code : null;
+		}
 
 		@Override
 		public String toString() {
-			StringBuilder text = new StringBuilder(this.kind.name());
+			StringBuilder text = new StringBuilder((this.kind != null) ? this.kind.name() : "OK");
 			if (this.status != 0) {
 				text.append(' ').append(this.status);
 			}
@@ -138,7 +191,11 @@ public final class LlmCallReport extends Exception {
 				text.append(' ').append(this.code);
 			}
 			if (!this.waitBefore.isZero()) {
-				text.append(" after ").append(this.waitBefore.toMillis()).append(" ms");
+				text.append(" after ").append(this.waitBefore.toMillis()).append(" ms (");
+				text.append(this.waitCause).append(')');
+			}
+			if (!this.limiterWait.isZero()) {
+				text.append(" queued ").append(this.limiterWait.toMillis()).append(" ms");
 			}
 			return text.toString();
 		}

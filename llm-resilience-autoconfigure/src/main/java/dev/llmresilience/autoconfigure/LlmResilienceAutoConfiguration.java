@@ -1,9 +1,12 @@
 package dev.llmresilience.autoconfigure;
 
+import dev.llmresilience.LlmCallListener;
 import dev.llmresilience.LlmResilience;
 import dev.llmresilience.TokenUsageReader;
 import dev.llmresilience.engine.BlockingDriver;
 import dev.llmresilience.engine.CallEngine;
+import dev.llmresilience.engine.CallMonitor;
+import dev.llmresilience.engine.CallTrace;
 import dev.llmresilience.engine.ContextCarrier;
 import dev.llmresilience.engine.DefaultLlmResilience;
 import dev.llmresilience.engine.FutureDriver;
@@ -31,7 +34,8 @@ import org.springframework.core.env.Environment;
  * beans that an application may inject are still there, but no call is protected.
  */
 @AutoConfiguration
-@Import({ LlmRetryConfiguration.class, ReactiveConfiguration.class, ContextConfiguration.class })
+@Import({ LlmRetryConfiguration.class, ReactiveConfiguration.class, ContextConfiguration.class,
+		MetricsConfiguration.class, ObservationConfiguration.class })
 @EnableConfigurationProperties(LlmResilienceProperties.class)
 public final class LlmResilienceAutoConfiguration {
 
@@ -66,20 +70,26 @@ public final class LlmResilienceAutoConfiguration {
 
 	@Bean
 	Providers llmProviders(LlmResilienceProperties properties, Environment environment, TimeSource time,
-			ApplicationEventPublisher publisher) {
+			ApplicationEventPublisher publisher, ObjectProvider<CallMonitor.Factory> monitors) {
 		new PropertyNames().check(environment);
 		PropertyChecks.check(properties);
 		return new Providers(ProviderSettingsFactory.create(ProviderNames.spelled(properties.providers(), environment)),
-				properties.maxKeys(), time, new GuardEvents(publisher));
+				properties.maxKeys(), time, new GuardEvents(publisher),
+				monitors.getIfAvailable(() -> CallMonitor.Factory.NONE));
 	}
 
 	@Bean
 	CallEngine llmCallEngine(TimeSource time, DefaultFailureClassifier classifier,
 			ObjectProvider<ResultClassifier> results, ObjectProvider<TokenUsageReader> usages,
-			ObjectProvider<ContextCarrier> context) {
-		return new CallEngine(time, classifier, new ResultClassifiers(results.orderedStream().toList()),
-				new TokenUsageReaders(usages.orderedStream().toList()),
-				context.getIfAvailable(() -> ContextCarrier.NONE));
+			ObjectProvider<ContextCarrier> context, ObjectProvider<CallTrace.Tracer> tracer,
+			ObjectProvider<LlmCallListener> listeners, ApplicationEventPublisher publisher) {
+		return CallEngine.builder(time, classifier)
+			.results(new ResultClassifiers(results.orderedStream().toList()))
+			.usages(new TokenUsageReaders(usages.orderedStream().toList()))
+			.context(context.getIfAvailable(() -> ContextCarrier.NONE))
+			.tracer(tracer.getIfAvailable(() -> CallTrace.Tracer.NONE))
+			.listener(new CallReports(listeners.orderedStream().toList(), publisher))
+			.build();
 	}
 
 	@Bean

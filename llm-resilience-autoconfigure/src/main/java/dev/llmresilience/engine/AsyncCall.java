@@ -4,10 +4,9 @@ import java.time.Duration;
 import java.util.concurrent.CompletionException;
 
 import dev.llmresilience.AttemptTimeoutException;
-import dev.llmresilience.LlmCall;
 import dev.llmresilience.LlmCallRefusedException;
 import dev.llmresilience.breaker.RoomTicket;
-import dev.llmresilience.limiter.RateLimiter;
+import dev.llmresilience.engine.Call.Visit;
 import dev.llmresilience.limiter.Ticket;
 import dev.llmresilience.limiter.Ticket.State;
 import dev.llmresilience.policy.Decision;
@@ -36,12 +35,12 @@ abstract class AsyncCall<T extends @Nullable Object> extends Steps {
 
 	private @Nullable FailoverChain chain;
 
-	AsyncCall(CallEngine engine, CallPlan plan, @Nullable Object key, long tokens) {
+	AsyncCall(CallEngine engine, CallPlan plan, @Nullable Object key, long tokens, Call call) {
 		super(engine);
 		this.plan = plan;
 		this.key = key;
 		this.tokens = tokens;
-		this.call = Call.begin(engine, plan, key, tokens);
+		this.call = call;
 	}
 
 	/**
@@ -95,7 +94,7 @@ abstract class AsyncCall<T extends @Nullable Object> extends Steps {
 		};
 		step.whenCancelled = () -> {
 			call.guards().awaited(ticket);
-			call.guards().abandon();
+			call.gone();
 		};
 		if (ticket.state() != RoomTicket.State.WAITING) {
 			step.whenOver.run();
@@ -109,25 +108,32 @@ abstract class AsyncCall<T extends @Nullable Object> extends Steps {
 		Call call = this.call;
 		LlmCallRefusedException refusal = call.admit(now);
 		call.guards().back();
-		RateLimiter limiter = call.guards().provider().limiter();
-		if (refusal != null || limiter.tryAcquire(call.guards().permit(), now)) {
+		if (refusal != null || call.guards().trySlot(now)) {
 			left(refusal, now);
 			return;
 		}
 		Step step = new Step();
-		Ticket ticket = limiter.enqueue(call.guards().permit(), now, call.deadline(), call.isRetry(), step::over);
+		Ticket ticket = call.guards().enqueue(now, call.deadline(), call.isRetry(), step::over);
 		if (ticket.state() != State.WAITING) {
-			left(call.queued(ticket), engine().time().nanoTime());
+			queued(ticket);
 			return;
 		}
 		step.whenOver = () -> {
-			limiter.leave(ticket);
-			left(call.queued(ticket), engine().time().nanoTime());
+			call.guards().expire(ticket);
+			queued(ticket);
 		};
-		step.whenCancelled = () -> call.leaveQueue(ticket);
+		step.whenCancelled = () -> {
+			call.guards().leaveQueue(ticket);
+			call.gone();
+		};
 		if (enter(step)) {
 			step.expireIn(ticket.patienceNanos());
 		}
+	}
+
+	private void queued(Ticket ticket) {
+		long now = engine().time().nanoTime();
+		left(this.call.guards().queued(ticket, now), now);
 	}
 
 	private void left(@Nullable LlmCallRefusedException refused, long now) {
@@ -149,7 +155,7 @@ abstract class AsyncCall<T extends @Nullable Object> extends Steps {
 		if (!enter(attempt)) {
 			return;
 		}
-		LlmCall before = call.enterHere();
+		Visit visit = call.visit();
 		try {
 			begin(attempt);
 		}
@@ -157,7 +163,7 @@ abstract class AsyncCall<T extends @Nullable Object> extends Steps {
 			attempt.failed(ex);
 		}
 		finally {
-			Call.restore(before);
+			visit.close();
 		}
 		attempt.watch();
 	}
@@ -185,7 +191,7 @@ abstract class AsyncCall<T extends @Nullable Object> extends Steps {
 		Call call = this.call;
 		Step step = new Step();
 		step.whenOver = () -> leave(engine().time().nanoTime());
-		step.whenCancelled = call.guards()::abandon;
+		step.whenCancelled = call::gone;
 		if (enter(step)) {
 			step.expireIn(((Retry) decision).delayNanos());
 			step.endWithEngine();
@@ -269,7 +275,7 @@ abstract class AsyncCall<T extends @Nullable Object> extends Steps {
 			this.call = call;
 			this.begun = begun;
 			this.timeout = timeout;
-			this.whenCancelled = () -> stop(call::cancelledInFlight);
+			this.whenCancelled = () -> stop(call::goneInFlight);
 		}
 
 		Call call() {

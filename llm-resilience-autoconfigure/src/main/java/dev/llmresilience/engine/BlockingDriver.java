@@ -7,7 +7,6 @@ import dev.llmresilience.AttemptTimeoutException;
 import dev.llmresilience.LlmCallRefusedException;
 import dev.llmresilience.breaker.RoomTicket;
 import dev.llmresilience.engine.WorkerAttempt.Outcome;
-import dev.llmresilience.limiter.RateLimiter;
 import dev.llmresilience.limiter.Ticket;
 import dev.llmresilience.limiter.Ticket.State;
 import dev.llmresilience.policy.Decision;
@@ -164,7 +163,7 @@ public final class BlockingDriver {
 		LlmCallRefusedException refusal = call.admit(now);
 		call.guards().back();
 		long left = now;
-		if (refusal == null && !call.guards().provider().limiter().tryAcquire(call.guards().permit(), now)) {
+		if (refusal == null && !call.guards().trySlot(now)) {
 			refusal = queue(call, now);
 			left = this.engine.time().nanoTime();
 		}
@@ -199,21 +198,20 @@ public final class BlockingDriver {
 
 	/** Waits for a slot of the limiter. */
 	private @Nullable LlmCallRefusedException queue(Call call, long now) throws Throwable {
-		RateLimiter limiter = call.guards().provider().limiter();
 		Waiter waiter = this.engine.time().waiter();
-		Ticket ticket = limiter.enqueue(call.guards().permit(), now, call.deadline(), call.isRetry(), waiter::signal);
+		Ticket ticket = call.guards().enqueue(now, call.deadline(), call.isRetry(), waiter::signal);
 		if (ticket.state() == State.WAITING) {
 			try {
 				waiter.await(ticket.patienceNanos());
-				limiter.leave(ticket);
+				call.guards().expire(ticket);
 			}
 			catch (InterruptedException ex) {
-				call.leaveQueue(ticket);
+				call.guards().leaveQueue(ticket);
 				Thread.currentThread().interrupt();
 				throw call.cancelled();
 			}
 		}
-		return call.queued(ticket);
+		return call.guards().queued(ticket, this.engine.time().nanoTime());
 	}
 
 	/**

@@ -2,12 +2,8 @@ package dev.llmresilience.engine;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.FailureKind.BreakerEffect;
@@ -15,14 +11,10 @@ import dev.llmresilience.GiveUpReason;
 import dev.llmresilience.LlmCall;
 import dev.llmresilience.LlmCallRefusedException;
 import dev.llmresilience.LlmCallReport;
-import dev.llmresilience.LlmCallReport.Attempt;
 import dev.llmresilience.LlmFailure;
 import dev.llmresilience.TokenUsage;
 import dev.llmresilience.engine.CallPlan.Target;
 import dev.llmresilience.engine.CallSettings.AttemptThread;
-import dev.llmresilience.limiter.RateLimiter;
-import dev.llmresilience.limiter.Ticket;
-import dev.llmresilience.limiter.Ticket.State;
 import dev.llmresilience.policy.AttemptHistory;
 import dev.llmresilience.policy.Decision;
 import dev.llmresilience.policy.Decision.GiveUp;
@@ -37,24 +29,13 @@ import org.jspecify.annotations.Nullable;
  * each attempt a driver asks for {@link #admit leave}, waits for a slot of the limiter,
  * takes {@link Guards#takePermit a permit}, {@link #begin begins}, and reports that the
  * attempt {@link #succeeded} or {@link #failed}. On a way out between leave and permit it
- * tells the guards to {@link Guards#abandon abandon}.
+ * tells the guards to {@link Guards#abandon abandon}. Every call ends once: by success,
+ * by one of the methods that return what the caller gets, or because the caller is
+ * {@link #gone}.
  * <p>
  * Belongs to the driver that makes the call.
  */
-final class Call extends LlmCall {
-
-	private static final int MAX_DEPTH = 32;
-
-	private static final AtomicReferenceFieldUpdater<Call, TokenUsage> USED = AtomicReferenceFieldUpdater
-		.newUpdater(Call.class, TokenUsage.class, "used");
-
-	private static final AtomicReferenceFieldUpdater<Call, String> ID = AtomicReferenceFieldUpdater
-		.newUpdater(Call.class, String.class, "id");
-
-	private static final AtomicIntegerFieldUpdater<Call> REQUESTS = AtomicIntegerFieldUpdater.newUpdater(Call.class,
-			"requests");
-
-	private static final int RADIX = 36;
+final class Call extends CallView {
 
 	private final CallEngine engine;
 
@@ -71,42 +52,31 @@ final class Call extends LlmCall {
 	/** The call that this one is nested in. */
 	private final @Nullable LlmCall outer;
 
+	/** What the trace belongs to by the Reactor context. */
+	private final @Nullable Object parentTrace;
+
 	private final Guards guards;
+
+	private final CallMonitor monitor;
+
+	private final @Nullable CallTrace trace;
 
 	private final long start;
 
 	private final long deadline;
 
+	private CallTrace.@Nullable Scope scope;
+
 	/** Whether attempts run on the thread of the caller. */
 	private boolean here;
-
-	private int attempt;
 
 	private long attemptStart;
 
 	private @Nullable RunningAttempt running;
 
-	private volatile boolean sideEffect;
-
-	/** Whether somebody wanted to know the provider. */
-	private volatile boolean asked;
-
-	/** Made for whoever asks first. */
-	private volatile @Nullable String id;
-
-	/** The requests of this attempt that have asked for a key. */
-	private volatile int requests;
-
-	/** The tokens that the attempt says it has used. */
-	private volatile @Nullable TokenUsage used;
-
 	private @Nullable Failures failures;
 
-	private @Nullable Throwable nestedThrown;
-
-	private boolean nestedGone;
-
-	private @Nullable LlmFailure nestedFailure;
+	private @Nullable NestedFailure nested;
 
 	/**
 	 * Creates a call.
@@ -116,16 +86,19 @@ final class Call extends LlmCall {
 	 * @param tokens the tokens that it is estimated to use, zero or less if unknown
 	 * @param place that of the thread that the invocation began on
 	 * @param outer the call that it is nested in
+	 * @param parentTrace what its trace belongs to
 	 * @param start now, on the monotonic clock
 	 * @param deadline the latest moment on that clock at which it may end
 	 * @param escalates whether another provider takes over when this one keeps rejecting
 	 */
 	private Call(CallEngine engine, Target target, @Nullable Object key, long tokens, Place place,
-			@Nullable LlmCall outer, long start, long deadline, boolean escalates) {
+			@Nullable LlmCall outer, @Nullable Object parentTrace, long start, long deadline, boolean escalates) {
+		super(engine.time());
 		this.engine = engine;
 		this.options = target.options();
 		this.place = place;
 		this.outer = outer;
+		this.parentTrace = parentTrace;
 		this.start = start;
 		this.deadline = deadline;
 		this.lease = target.lease(key);
@@ -133,10 +106,12 @@ final class Call extends LlmCall {
 		this.escalateAfter = escalates ? provider.settings().calls().rateLimitEscalateAfter() : Integer.MAX_VALUE;
 		this.guards = new Guards(provider, engine.time(), (outer instanceof Call call) ? call.guards : null,
 				this.options.priority(), tokens, start);
+		this.monitor = provider.monitor();
+		this.trace = engine.tracer().begin(provider.name(), parentTrace);
 	}
 
 	/**
-	 * Begins a call on the calling thread.
+	 * Begins a call on the calling thread, which may be within another one.
 	 * @param engine what it shares with all other calls
 	 * @param plan the entries that it is made under
 	 * @param key the key whose guards it is under, or {@code null}
@@ -144,6 +119,23 @@ final class Call extends LlmCall {
 	 * @return the call
 	 */
 	static Call begin(CallEngine engine, CallPlan plan, @Nullable Object key, long tokens) {
+		return begin(engine, plan, key, tokens, null, null);
+	}
+
+	/**
+	 * Begins a call.
+	 * @param engine what it shares with all other calls
+	 * @param plan the entries that it is made under
+	 * @param key the key whose guards it is under, or {@code null}
+	 * @param tokens the tokens that it is estimated to use, zero or less if unknown
+	 * @param around the call that it is nested in, or {@code null} for that of the
+	 * calling thread
+	 * @param parentTrace what its trace belongs to, or {@code null} for what the calling
+	 * thread does
+	 * @return the call
+	 */
+	static Call begin(CallEngine engine, CallPlan plan, @Nullable Object key, long tokens, @Nullable LlmCall around,
+			@Nullable Object parentTrace) {
 		Place place = place();
 		long start = engine.time().nanoTime();
 		Target target = plan.first();
@@ -152,31 +144,13 @@ final class Call extends LlmCall {
 		if (bound != null && bound - deadline < 0) {
 			deadline = bound;
 		}
-		LlmCall outer = place.current();
-		if (outer instanceof Call around && around.deadline - deadline < 0) {
+		LlmCall outer = (around != null) ? around : place.current();
+		if (outer instanceof Call call && call.deadline - deadline < 0) {
 			// Which also carries a bound to the threads that the outer call goes on at.
-			deadline = around.deadline;
+			deadline = call.deadline;
 		}
-		return new Call(engine, target, key, tokens, place, outer, start, deadline, !plan.failover().isEmpty());
-	}
-
-	/**
-	 * Bounds the calls that the calling thread begins.
-	 * @param deadline the latest moment on the monotonic clock
-	 * @return what bounded them before, to be set again
-	 */
-	static @Nullable Long bound(long deadline) {
-		Place place = place();
-		Long before = place.deadline();
-		if (before == null || deadline - before < 0) {
-			place.bound(deadline);
-		}
-		return before;
-	}
-
-	/** Bounds the calls that the calling thread begins as before. */
-	static void restoreBound(@Nullable Long before) {
-		place().bound(before);
+		return new Call(engine, target, key, tokens, place, outer, parentTrace, start, deadline,
+				!plan.failover().isEmpty());
 	}
 
 	/**
@@ -184,32 +158,32 @@ final class Call extends LlmCall {
 	 */
 	void enter() {
 		this.place.enter(this);
+		if (this.trace != null) {
+			this.scope = this.trace.open();
+		}
 	}
 
 	/**
 	 * Makes the call around this one the current one of that thread again.
 	 */
 	void leave() {
+		if (this.scope != null) {
+			this.scope.close();
+		}
 		this.place.enter(this.outer);
 	}
 
 	/**
 	 * Makes this the current call of whatever thread it is that calls.
-	 * @return the call that it was in, to {@linkplain #restore go back} to
+	 * @return to be closed by the same thread
 	 */
-	@Nullable LlmCall enterHere() {
-		Place here = place();
-		LlmCall before = here.current();
-		here.enter(this);
-		return before;
+	Visit visit() {
+		return new Visit(this);
 	}
 
-	/**
-	 * Makes another call the current one of the calling thread again.
-	 * @param before the call, or {@code null} for none
-	 */
-	static void restore(@Nullable LlmCall before) {
-		place().enter(before);
+	/** What stands for the trace in a Reactor context, or {@code null} without one. */
+	@Nullable Object traceValue() {
+		return (this.trace != null) ? this.trace.contextValue() : null;
 	}
 
 	/**
@@ -280,15 +254,8 @@ final class Call extends LlmCall {
 	 * @return when its time is over
 	 */
 	long begin(long now) {
-		this.attempt++;
-		if (this.used != null) {
-			this.used = null;
-		}
-		if (this.requests != 0) {
-			this.requests = 0;
-		}
 		this.attemptStart = now;
-		long expiry = now + this.options.attemptTimeoutNanos(this.attempt);
+		long expiry = now + this.options.attemptTimeoutNanos(nextAttempt());
 		return (expiry - this.deadline < 0) ? expiry : this.deadline;
 	}
 
@@ -296,10 +263,17 @@ final class Call extends LlmCall {
 	 * Ends the attempt, and takes back an interrupt that was ours.
 	 * @return whether its time was over
 	 */
-	private boolean end() {
+	private boolean endAttempt() {
 		RunningAttempt running = this.running;
 		this.running = null;
 		return running != null && this.engine.watch().end(running);
+	}
+
+	private void attemptEnded(@Nullable FailureKind kind) {
+		this.monitor.attemptEnded(kind);
+		if (this.trace != null) {
+			this.trace.attemptEnded(kind);
+		}
 	}
 
 	/**
@@ -307,19 +281,32 @@ final class Call extends LlmCall {
 	 * @param result what it returned
 	 */
 	void succeeded(@Nullable Object result) {
-		end();
+		endAttempt();
 		try {
 			this.guards.succeeded(this.attemptStart, this.guards.countsTokens() ? usage(result) : null);
 		}
 		catch (RuntimeException | Error ex) {
 			this.guards.abandon();
+			ended(GiveUpReason.NOT_RETRYABLE);
+			finish(null);
 			throw ex;
+		}
+		attemptEnded(null);
+		if (this.failures != null) {
+			this.failures.addSuccess(this.guards);
+			finish(null);
+		}
+		else if (this.monitor != CallMonitor.NONE || this.trace != null) {
+			this.monitor.ended(null, this.engine.time().nanoTime() - this.start);
+			if (this.trace != null) {
+				this.trace.ended(null);
+			}
 		}
 	}
 
 	private @Nullable TokenUsage usage(@Nullable Object result) {
 		TokenUsage usage = this.engine.usage(result);
-		return (usage != null) ? usage : this.used;
+		return (usage != null) ? usage : used();
 	}
 
 	/**
@@ -328,7 +315,7 @@ final class Call extends LlmCall {
 	 * @return what to do
 	 */
 	Decision failed(Throwable thrown) {
-		boolean expired = end();
+		boolean expired = endAttempt();
 		try {
 			return decide(thrown, expired);
 		}
@@ -338,7 +325,7 @@ final class Call extends LlmCall {
 			if (ex != thrown) {
 				thrown.addSuppressed(ex);
 			}
-			failures().addUnjudged(thrown);
+			failures().addUnjudged(thrown, this.guards);
 			return new GiveUp(GiveUpReason.NOT_RETRYABLE, null);
 		}
 	}
@@ -346,33 +333,29 @@ final class Call extends LlmCall {
 	private Decision decide(Throwable thrown, boolean expired) {
 		long now = this.engine.time().nanoTime();
 		Failures failures = failures();
-		Throwable nested = nested(thrown);
-		if (nested != null) {
-			boolean ours = nested == this.nestedThrown;
-			boolean gone = ours ? this.nestedGone
-					: nested instanceof LlmCallRefusedException refusal && isGone(refusal.reason());
-			// It was our own interrupt that ended its wait, not that the caller went
-			// away.
-			if (!expired || !gone) {
-				failures.add(thrown, ours ? this.nestedFailure : null);
-				failures.gone = gone;
-				this.guards.abandon();
-				return new GiveUp(GiveUpReason.NESTED, null);
-			}
+		NestedFailure nested = NestedFailure.find(thrown, this.nested);
+		// It may have been our own interrupt that ended its wait, not that the caller
+		// went away.
+		if (nested != null && !(expired && nested.gone())) {
+			failures.add(thrown, nested.failure(), this.guards);
+			failures.gone = nested.gone();
+			this.guards.abandon();
+			return new GiveUp(GiveUpReason.NESTED, null);
 		}
 		LlmFailure judged = this.engine.judge(thrown, expired, this.here, this.guards.provider(), this.options);
 		if (this.here && judged.kind() == FailureKind.CANCELLED && CallEngine.hidesInterrupt(thrown)) {
 			Thread.currentThread().interrupt();
 		}
+		attemptEnded(judged.kind());
 		LlmFailure failure = this.guards.paced(judged);
-		failures.add(thrown, failure);
+		failures.add(thrown, failure, this.guards);
 		// A call that waits for the breaker may be the trial many times. One that says
 		// nothing about the provider would be back at once, and has to back off.
 		boolean trial = this.guards.isPatientTrial() && failure.kind().breakerEffect() == BreakerEffect.FAILURE;
 		AttemptHistory history = trial ? new AttemptHistory() : failures.history;
 		history.failed(RetryDecider.ladder(failure), now);
 		Situation situation = new Situation(now, this.deadline - now, this.options.maxAttempts(), mayRepeat(),
-				this.sideEffect, this.guards.paces(failure), this.escalateAfter);
+				hasSideEffect(), this.guards.paces(failure), this.escalateAfter);
 		Decision decision = RetryDecider.decide(this.options.policy(), history, failure, situation,
 				this.engine.time()::random);
 		this.guards.failed(failure, ladderSpent(decision, history, failure));
@@ -383,6 +366,7 @@ final class Call extends LlmCall {
 			GiveUpReason refused = this.guards.payFor(retry, now);
 			if (refused == null) {
 				failures.retrying(retry);
+				this.monitor.retries(retry.cause(), retry.delayNanos(), this.guards.permit().tokens());
 				return retry;
 			}
 			decision = new GiveUp(refused, judged.hint());
@@ -405,22 +389,31 @@ final class Call extends LlmCall {
 	}
 
 	/**
-	 * Finds what a protected call within this one has already given up on, in what was
-	 * thrown.
+	 * The first element of a stream has come: the provider is up. What becomes of the
+	 * stream is told later.
 	 */
-	private @Nullable Throwable nested(Throwable thrown) {
-		Throwable t = thrown;
-		for (int depth = 0; t != null && depth < MAX_DEPTH; depth++) {
-			if (t == this.nestedThrown || t instanceof LlmCallRefusedException) {
-				return t;
-			}
-			t = t.getCause();
-		}
-		return null;
+	void delivers() {
+		this.guards.delivers();
 	}
 
-	private static boolean isGone(GiveUpReason reason) {
-		return reason == GiveUpReason.CANCELLED || reason == GiveUpReason.SHUTDOWN;
+	/**
+	 * A stream broke after its first element, which cannot be taken back.
+	 * @param thrown what it broke with
+	 * @return what the caller gets
+	 */
+	Throwable broke(Throwable thrown) {
+		try {
+			LlmFailure failure = this.engine.judge(thrown, false, false, this.guards.provider(), this.options);
+			attemptEnded(failure.kind());
+			failures().add(thrown, failure, this.guards);
+			this.guards.failed(this.guards.paced(failure), false);
+			this.guards.back();
+		}
+		catch (RuntimeException | Error ex) {
+			this.guards.abandon();
+			failures().addUnjudged(thrown, this.guards);
+		}
+		return end(thrown, GiveUpReason.STREAM_BROKEN, null);
 	}
 
 	/**
@@ -451,67 +444,6 @@ final class Call extends LlmCall {
 	}
 
 	/**
-	 * Tells what a wait in the limiter's queue came to, once it is over.
-	 * @param ticket the ticket
-	 * @return why the call may not go on, or {@code null} if it may
-	 */
-	@Nullable LlmCallRefusedException queued(Ticket ticket) {
-		if (ticket.state() == State.GRANTED) {
-			return null;
-		}
-		this.guards.abandon();
-		return Refusals.limiter(this.guards.provider(), ticket, this.engine.time().now());
-	}
-
-	/**
-	 * Leaves the limiter's queue without having waited to the end.
-	 * @param ticket the ticket
-	 */
-	void leaveQueue(Ticket ticket) {
-		RateLimiter limiter = this.guards.provider().limiter();
-		if (!limiter.leave(ticket) && ticket.state() == State.GRANTED) {
-			limiter.giveBack(this.guards.permit());
-		}
-		this.guards.abandon();
-	}
-
-	/**
-	 * The first element of a stream has come: the provider is up. What becomes of the
-	 * stream is told later.
-	 */
-	void delivers() {
-		this.guards.delivers();
-	}
-
-	/**
-	 * A stream broke after its first element, which cannot be taken back.
-	 * @param thrown what it broke with
-	 * @return what the caller gets
-	 */
-	Throwable broke(Throwable thrown) {
-		try {
-			LlmFailure failure = this.engine.judge(thrown, false, false, this.guards.provider(), this.options);
-			failures().add(thrown, failure);
-			this.guards.failed(this.guards.paced(failure), false);
-			this.guards.back();
-		}
-		catch (RuntimeException | Error ex) {
-			this.guards.abandon();
-			failures().addUnjudged(thrown);
-		}
-		return end(thrown, GiveUpReason.STREAM_BROKEN, null);
-	}
-
-	/**
-	 * The caller went away while an attempt was in flight.
-	 */
-	void cancelledInFlight() {
-		LlmFailure failure = this.guards.paced(LlmFailure.of(FailureKind.CANCELLED));
-		this.guards.failed(failure, false);
-		this.guards.back();
-	}
-
-	/**
 	 * Ends the call because its thread was interrupted while it waited.
 	 * @return what the caller gets: what the last attempt threw, or a
 	 * {@link CancellationException} if there was none
@@ -524,19 +456,52 @@ final class Call extends LlmCall {
 		return end(last, GiveUpReason.CANCELLED, null);
 	}
 
+	/** Ends the call, for whose outcome nobody waits any more, while it waited. */
+	void gone() {
+		this.guards.abandon();
+		ended(GiveUpReason.CANCELLED);
+		finish(null);
+	}
+
+	/** Ends the call, for whose outcome nobody waits any more, in an attempt. */
+	void goneInFlight() {
+		LlmFailure failure = this.guards.paced(LlmFailure.of(FailureKind.CANCELLED));
+		attemptEnded(failure.kind());
+		this.guards.failed(failure, false);
+		this.guards.back();
+		ended(GiveUpReason.CANCELLED);
+		finish(null);
+	}
+
 	private Throwable end(Throwable thrown, GiveUpReason reason, @Nullable Instant retryAt) {
-		Failures failures = failures();
-		failures.gone |= isGone(reason);
-		failures.reason = reason;
+		Failures failures = ended(reason);
 		if (this.outer instanceof Call call) {
-			call.nestedThrown = thrown;
-			call.nestedFailure = failures.last;
-			call.nestedGone = failures.gone;
+			call.nested = new NestedFailure(thrown, failures.last, failures.gone);
 		}
+		LlmCallReport report = finish(retryAt);
 		if (LlmCallReport.find(thrown) == null) {
-			thrown.addSuppressed(new LlmCallReport(name(), failures.attempts, reason, retryAt));
+			thrown.addSuppressed(report);
 		}
 		return thrown;
+	}
+
+	private Failures ended(GiveUpReason reason) {
+		Failures failures = failures();
+		failures.gone |= NestedFailure.isGone(reason);
+		failures.reason = reason;
+		return failures;
+	}
+
+	private LlmCallReport finish(@Nullable Instant retryAt) {
+		Failures failures = failures();
+		long nanos = this.engine.time().nanoTime() - this.start;
+		LlmCallReport report = failures.report(name(), retryAt, nanos);
+		this.monitor.ended(failures.reason, nanos);
+		if (this.trace != null) {
+			this.trace.ended(report);
+		}
+		this.engine.listener().onCall(report);
+		return report;
 	}
 
 	/**
@@ -548,7 +513,7 @@ final class Call extends LlmCall {
 		GiveUpReason reason = failures.reason;
 		return reason != null && !failures.gone
 				&& FailoverRule.allows(this.guards.provider().settings().calls().failoverOn(), reason, failures.last,
-						this.sideEffect, mayRepeat());
+						hasSideEffect(), mayRepeat());
 	}
 
 	/**
@@ -562,23 +527,18 @@ final class Call extends LlmCall {
 	Call handOver(Target target, @Nullable Object key, long tokens, boolean escalates) {
 		Failures failures = failures();
 		GiveUpReason reason = Objects.requireNonNull(failures.reason);
+		String next = target.provider().name();
 		this.guards.provider()
-			.onFailover(new FailoverEvent(name(), target.provider().name(), reason,
-					FailoverRule.kind(reason, failures.last), this.engine.time().now()));
-		return new Call(this.engine, target, key, tokens, this.place, this.outer, this.engine.time().nanoTime(),
-				this.deadline, escalates);
+			.onFailover(new FailoverEvent(name(), next, reason, FailoverRule.kind(reason, failures.last),
+					this.engine.time().now()));
+		this.monitor.failedOver(next);
+		return new Call(this.engine, target, key, tokens, this.place, this.outer, this.parentTrace,
+				this.engine.time().nanoTime(), this.deadline, escalates);
 	}
 
-	/**
-	 * Whether a fallback may answer instead: never where it would hide a request that was
-	 * wrong or a bug of the caller's own, and not for a caller that went away.
-	 * @return whether it may
-	 */
+	/** Whether a fallback may answer instead. */
 	boolean mayFallBack() {
-		Failures failures = failures();
-		LlmFailure last = failures.last;
-		return !failures.gone && (last == null || (last.kind() != FailureKind.INVALID_REQUEST
-				&& last.kind() != FailureKind.APPLICATION && last.kind() != FailureKind.CANCELLED));
+		return failures().mayFallBack();
 	}
 
 	private Failures failures() {
@@ -590,28 +550,9 @@ final class Call extends LlmCall {
 		return failures;
 	}
 
+	@Override
 	String name() {
 		return this.guards.provider().name();
-	}
-
-	@Override
-	public String provider() {
-		if (!this.asked) {
-			this.asked = true;
-		}
-		return name();
-	}
-
-	/**
-	 * Whether an attempt was made that never asked which provider it is for.
-	 */
-	boolean isBlind() {
-		return this.attempt > 0 && !this.asked;
-	}
-
-	@Override
-	public int attempt() {
-		return this.attempt;
 	}
 
 	@Override
@@ -619,32 +560,30 @@ final class Call extends LlmCall {
 		return Duration.ofNanos(Math.max(0, this.deadline - this.engine.time().nanoTime()));
 	}
 
-	@Override
-	public String idempotencyKey() {
-		String id = this.id;
-		if (id == null) {
-			String made = "llm-" + Long.toString(randomBits(), RADIX) + Long.toString(randomBits(), RADIX);
-			id = ID.compareAndSet(this, null, made) ? made : Objects.requireNonNull(this.id);
+	/**
+	 * While it is open, the call is the current one of the thread that opened it.
+	 */
+	static final class Visit implements AutoCloseable {
+
+		private final Place place = place();
+
+		private final @Nullable LlmCall before = this.place.current();
+
+		private final CallTrace.@Nullable Scope scope;
+
+		private Visit(Call call) {
+			this.place.enter(call);
+			this.scope = (call.trace != null) ? call.trace.open() : null;
 		}
-		return id + "-" + REQUESTS.incrementAndGet(this);
-	}
 
-	private long randomBits() {
-		return (long) (this.engine.time().random() * (1L << 53));
-	}
+		@Override
+		public void close() {
+			if (this.scope != null) {
+				this.scope.close();
+			}
+			this.place.enter(this.before);
+		}
 
-	@Override
-	public void usedTokens(TokenUsage usage) {
-		USED.accumulateAndGet(this, usage, Call::sum);
-	}
-
-	private static TokenUsage sum(@Nullable TokenUsage before, TokenUsage more) {
-		return (before == null) ? more : new TokenUsage(before.input() + more.input(), before.output() + more.output());
-	}
-
-	@Override
-	public void sideEffect() {
-		this.sideEffect = true;
 	}
 
 }

@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutionException;
 
 import dev.llmresilience.AttemptTimeoutException;
 import dev.llmresilience.FailureKind;
+import dev.llmresilience.LlmCallListener;
 import dev.llmresilience.LlmFailure;
 import dev.llmresilience.LlmFailure.Verdict;
 import dev.llmresilience.LlmResultException;
@@ -40,6 +41,10 @@ public final class CallEngine implements AutoCloseable {
 
 	private final ContextCarrier context;
 
+	private final CallTrace.Tracer tracer;
+
+	private final LlmCallListener listener;
+
 	/** Ends the waits that are under way. */
 	private final Set<Runnable> waiting = ConcurrentHashMap.newKeySet();
 
@@ -51,47 +56,28 @@ public final class CallEngine implements AutoCloseable {
 	 * @param classifier judges what attempts throw
 	 */
 	public CallEngine(TimeSource time, FailureClassifier classifier) {
-		this(time, classifier, new ResultClassifiers(List.of()));
+		this(new Builder(time, classifier));
+	}
+
+	private CallEngine(Builder builder) {
+		this.time = builder.time;
+		this.classifier = builder.classifier;
+		this.results = builder.results;
+		this.usages = builder.usages;
+		this.context = builder.context;
+		this.tracer = builder.tracer;
+		this.listener = builder.listener;
+		this.watch = new AttemptWatch(builder.time);
 	}
 
 	/**
-	 * Creates an engine.
+	 * Begins to build an engine that does more than judge what attempts throw.
 	 * @param time clock, timers and randomness
 	 * @param classifier judges what attempts throw
-	 * @param results judges what they return
+	 * @return the builder
 	 */
-	public CallEngine(TimeSource time, FailureClassifier classifier, ResultClassifiers results) {
-		this(time, classifier, results, new TokenUsageReaders(List.of()));
-	}
-
-	/**
-	 * Creates an engine.
-	 * @param time clock, timers and randomness
-	 * @param classifier judges what attempts throw
-	 * @param results judges what they return
-	 * @param usages read from it how many tokens they have used
-	 */
-	public CallEngine(TimeSource time, FailureClassifier classifier, ResultClassifiers results,
-			TokenUsageReaders usages) {
-		this(time, classifier, results, usages, ContextCarrier.NONE);
-	}
-
-	/**
-	 * Creates an engine.
-	 * @param time clock, timers and randomness
-	 * @param classifier judges what attempts throw
-	 * @param results judges what they return
-	 * @param usages read from it how many tokens they have used
-	 * @param context carries the context of callers to other threads
-	 */
-	public CallEngine(TimeSource time, FailureClassifier classifier, ResultClassifiers results,
-			TokenUsageReaders usages, ContextCarrier context) {
-		this.time = time;
-		this.classifier = classifier;
-		this.results = results;
-		this.usages = usages;
-		this.context = context;
-		this.watch = new AttemptWatch(time);
+	public static Builder builder(TimeSource time, FailureClassifier classifier) {
+		return new Builder(time, classifier);
 	}
 
 	TimeSource time() {
@@ -100,6 +86,15 @@ public final class CallEngine implements AutoCloseable {
 
 	ContextCarrier context() {
 		return this.context;
+	}
+
+	CallTrace.Tracer tracer() {
+		return this.tracer;
+	}
+
+	/** Must not throw. */
+	LlmCallListener listener() {
+		return this.listener;
 	}
 
 	AttemptWatch watch() {
@@ -253,6 +248,91 @@ public final class CallEngine implements AutoCloseable {
 	public void close() {
 		this.closed = true;
 		this.waiting.forEach(Runnable::run);
+	}
+
+	/**
+	 * Builds an engine. Not thread-safe.
+	 */
+	public static final class Builder {
+
+		private final TimeSource time;
+
+		private final FailureClassifier classifier;
+
+		private ResultClassifiers results = new ResultClassifiers(List.of());
+
+		private TokenUsageReaders usages = new TokenUsageReaders(List.of());
+
+		private ContextCarrier context = ContextCarrier.NONE;
+
+		private CallTrace.Tracer tracer = CallTrace.Tracer.NONE;
+
+		private LlmCallListener listener = (report) -> {
+		};
+
+		private Builder(TimeSource time, FailureClassifier classifier) {
+			this.time = time;
+			this.classifier = classifier;
+		}
+
+		/**
+		 * Judges what attempts return, too.
+		 * @param results the judges; none by default
+		 * @return this
+		 */
+		public Builder results(ResultClassifiers results) {
+			this.results = results;
+			return this;
+		}
+
+		/**
+		 * Reads from what attempts return how many tokens they have used.
+		 * @param usages the readers; none by default
+		 * @return this
+		 */
+		public Builder usages(TokenUsageReaders usages) {
+			this.usages = usages;
+			return this;
+		}
+
+		/**
+		 * Carries the context of callers to other threads.
+		 * @param context the carrier; none by default
+		 * @return this
+		 */
+		public Builder context(ContextCarrier context) {
+			this.context = context;
+			return this;
+		}
+
+		/**
+		 * Traces calls.
+		 * @param tracer the tracer; none by default
+		 * @return this
+		 */
+		public Builder tracer(CallTrace.Tracer tracer) {
+			this.tracer = tracer;
+			return this;
+		}
+
+		/**
+		 * Hears of calls that needed a retry, or failed.
+		 * @param listener the listener, which must not throw; none by default
+		 * @return this
+		 */
+		public Builder listener(LlmCallListener listener) {
+			this.listener = listener;
+			return this;
+		}
+
+		/**
+		 * Builds the engine.
+		 * @return the engine
+		 */
+		public CallEngine build() {
+			return new CallEngine(this);
+		}
+
 	}
 
 }

@@ -5,7 +5,6 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
-import dev.llmresilience.LlmCall;
 import dev.llmresilience.engine.BlockingDriver.Body;
 import dev.llmresilience.engine.BlockingDriver.Fallback;
 import dev.llmresilience.time.TimeSource.Timer;
@@ -46,7 +45,7 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 	FluxCall(CallEngine engine, CallPlan plan, @Nullable Object key, long tokens,
 			Body<? extends @Nullable Publisher<T>> body, @Nullable Fallback<? extends @Nullable Publisher<T>> fallback,
 			CoreSubscriber<? super E> downstream) {
-		super(engine, plan, key, tokens);
+		super(engine, plan, key, tokens, ReactiveDriver.begin(engine, plan, key, tokens, downstream.currentContext()));
 		this.body = body;
 		this.fallback = fallback;
 		this.downstream = downstream;
@@ -174,7 +173,7 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 		Upstream(@Nullable Attempt attempt) {
 			Context context = FluxCall.this.downstream.currentContext();
 			this.attempt = attempt;
-			this.context = (attempt != null) ? context.put(LlmCall.CONTEXT_KEY, attempt.call()) : context;
+			this.context = (attempt != null) ? ReactiveDriver.within(context, attempt.call()) : context;
 		}
 
 		/** Whether another beginning voids something that the subscriber has got. */

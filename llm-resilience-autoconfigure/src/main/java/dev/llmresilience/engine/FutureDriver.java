@@ -55,7 +55,7 @@ public final class FutureDriver {
 		FutureCall(CallEngine engine, CallPlan plan, @Nullable Object key, long tokens,
 				Body<? extends @Nullable CompletionStage<T>> body,
 				@Nullable Fallback<? extends @Nullable CompletionStage<T>> fallback) {
-			super(engine, plan, key, tokens);
+			super(engine, plan, key, tokens, Call.begin(engine, plan, key, tokens));
 			this.body = body;
 			this.fallback = fallback;
 			CompletableFuture<T> unused = this.result.whenComplete((value, thrown) -> cancel());

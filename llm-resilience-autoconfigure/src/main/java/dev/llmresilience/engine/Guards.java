@@ -2,22 +2,20 @@ package dev.llmresilience.engine;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Objects;
 
 import dev.llmresilience.FailureKind;
-import dev.llmresilience.FailureKind.BreakerEffect;
 import dev.llmresilience.GiveUpReason;
 import dev.llmresilience.LlmCallRefusedException;
 import dev.llmresilience.LlmFailure;
-import dev.llmresilience.LlmFailure.LatchScope;
 import dev.llmresilience.Priority;
 import dev.llmresilience.TokenUsage;
-import dev.llmresilience.breaker.CircuitBreaker;
 import dev.llmresilience.breaker.QuotaLatch;
 import dev.llmresilience.breaker.RoomTicket;
-import dev.llmresilience.breaker.WaitingRoom;
 import dev.llmresilience.budget.RetryBudget;
 import dev.llmresilience.limiter.Permit;
+import dev.llmresilience.limiter.RateLimiter;
+import dev.llmresilience.limiter.Ticket;
+import dev.llmresilience.limiter.Ticket.State;
 import dev.llmresilience.policy.Decision.Retry;
 import dev.llmresilience.time.TimeSource;
 import org.jspecify.annotations.Nullable;
@@ -40,23 +38,30 @@ final class Guards {
 	/** Those of the call that this one is nested in. */
 	private final @Nullable Guards outer;
 
-	private QuotaLatch.@Nullable Permit accountQuota;
+	private final QuotaGuard quota;
 
-	private QuotaLatch.@Nullable Permit quota;
-
-	private CircuitBreaker.@Nullable Permit breaker;
-
-	/** What it was let in with after it had waited for the breaker. */
-	private @Nullable RoomTicket admission;
-
-	/** Whether a budget token has been paid for an attempt that has not been made. */
-	private boolean token;
+	private final BreakerGuard breaker;
 
 	/** What it has of the limiter. */
 	private final Permit permit;
 
+	/** When it came into the limiter's queue. */
+	private long queued;
+
+	/** How long it has waited there. */
+	private long queuedNanos;
+
+	/** When it began to wait for the breaker. */
+	private long joined;
+
+	/** How long it has waited for that. */
+	private long roomNanos;
+
 	/** Whether the limiter waits to hear of an attempt. */
 	private boolean underWay;
+
+	/** Whether a budget token has been paid for an attempt that has not been made. */
+	private boolean token;
 
 	/** Whether the attempt under way was paid for with a budget token. */
 	private boolean tokenUsed;
@@ -65,6 +70,8 @@ final class Guards {
 		this.provider = provider;
 		this.time = time;
 		this.outer = outer;
+		this.quota = new QuotaGuard(provider, (outer != null) ? outer.quota : null);
+		this.breaker = new BreakerGuard(provider, (outer != null) ? outer.breaker : null);
 		this.permit = new Permit(provider, priority, tokens, outerPlace(), start);
 	}
 
@@ -78,6 +85,10 @@ final class Guards {
 		return false;
 	}
 
+	Provider provider() {
+		return this.provider;
+	}
+
 	Permit permit() {
 		return this.permit;
 	}
@@ -86,61 +97,38 @@ final class Guards {
 		return this.provider.limiter().countsTokens();
 	}
 
-	Provider provider() {
-		return this.provider;
-	}
-
 	@Nullable LlmCallRefusedException admit() {
-		this.accountQuota = acquire(this.provider.accountQuota());
-		if (this.accountQuota == null) {
-			return refuse(this.provider.accountQuota());
-		}
-		this.quota = acquire(this.provider.quota());
-		if (this.quota == null) {
-			return refuse(this.provider.quota());
-		}
-		CircuitBreaker breaker = this.provider.breaker();
-		if (breaker != null && breaker.refuses() && outerTrial(breaker) == null && !isPatient()) {
-			breaker.onRejected();
+		QuotaLatch latched = this.quota.acquire();
+		if (latched != null) {
 			abandon();
-			return Refusals.breaker(this.provider.name(), breaker);
+			return Refusals.quota(this.provider.name(), latched, this.time.now());
+		}
+		if (this.breaker.refuses()) {
+			abandon();
+			return refusedByBreaker();
 		}
 		return null;
 	}
 
-	/**
-	 * Whether the call waits for the breaker instead of failing. One that is nested in
-	 * another that was let in would wait for that in vain.
-	 */
+	/** Whether the call waits for the breaker instead of failing. */
 	boolean isPatient() {
-		if (this.provider.room() == null) {
-			return false;
-		}
-		for (Guards around = this.outer; around != null; around = around.outer) {
-			if (around.provider == this.provider && around.underWay) {
-				return false;
-			}
-		}
-		return true;
+		return this.breaker.isPatient();
 	}
 
 	/** Whether the call has to wait for the breaker now. */
 	boolean waitsForBreaker() {
-		WaitingRoom room = this.provider.room();
-		return room != null && (this.admission != null || !room.mayPass()) && isPatient();
+		return this.breaker.waits();
 	}
 
 	/**
-	 * Waits for the breaker, in the place that it had if it was let in and got no permit.
+	 * Waits for the breaker.
 	 * @param deadline the latest moment at which going on makes sense
 	 * @param listener is told when the wait is over
 	 * @return the ticket
 	 */
 	RoomTicket await(long deadline, Runnable listener) {
-		WaitingRoom room = Objects.requireNonNull(this.provider.room());
-		RoomTicket before = this.admission;
-		this.admission = null;
-		return (before != null) ? room.rejoin(before, listener) : room.join(deadline, listener);
+		this.joined = this.time.nanoTime();
+		return this.breaker.await(deadline, listener);
 	}
 
 	/**
@@ -149,87 +137,123 @@ final class Guards {
 	 * @return why the call may not go on, or {@code null} if it may
 	 */
 	@Nullable LlmCallRefusedException awaited(RoomTicket ticket) {
-		WaitingRoom room = this.provider.room();
-		if (room != null) {
-			room.leave(ticket);
+		long nanos = this.time.nanoTime() - this.joined;
+		if (nanos > 0) {
+			this.roomNanos += nanos;
+			this.provider.monitor().breakerWaited(nanos);
 		}
-		if (ticket.state() == RoomTicket.State.ADMITTED) {
-			this.admission = ticket;
+		if (this.breaker.awaited(ticket)) {
 			return null;
 		}
 		abandon();
 		return (ticket.state() == RoomTicket.State.REFUSED_CLOSED) ? Refusals.shutdown(this.provider.name())
-				: Refusals.breaker(this.provider.name(), this.provider.breaker());
+				: refusedByBreaker();
+	}
+
+	private LlmCallRefusedException refusedByBreaker() {
+		return Refusals.breaker(this.provider.name(), this.provider.breaker());
 	}
 
 	/** Whether this attempt is a trial of a call that can wait for another one. */
 	boolean isPatientTrial() {
-		return this.provider.room() != null && this.breaker != null && this.breaker.holdsTrial();
-	}
-
-	private void leaveRoom(boolean success) {
-		RoomTicket admission = this.admission;
-		WaitingRoom room = this.provider.room();
-		if (admission != null && room != null) {
-			this.admission = null;
-			room.ended(admission, success);
-		}
-	}
-
-	private QuotaLatch.@Nullable Permit acquire(QuotaLatch latch) {
-		QuotaLatch.Permit probe = outerProbe(latch);
-		return (probe != null) ? probe : latch.tryAcquire();
+		return this.breaker.isPatientTrial();
 	}
 
 	/**
-	 * A nested call that meets the guards of the call around it is part of that call's
-	 * probe or trial. Refused, it could never succeed, and neither could the other.
+	 * Takes a slot of the limiter if there is one.
+	 * @param now the monotonic clock
+	 * @return whether there was one
 	 */
-	private QuotaLatch.@Nullable Permit outerProbe(QuotaLatch latch) {
-		for (Guards around = this.outer; around != null; around = around.outer) {
-			QuotaLatch.Permit permit = (around.provider.accountQuota() == latch) ? around.accountQuota
-					: (around.provider.quota() == latch) ? around.quota : null;
-			if (permit != null && permit.holdsProbe()) {
-				return permit;
-			}
-		}
-		return null;
+	boolean trySlot(long now) {
+		return this.provider.limiter().tryAcquire(this.permit, now);
 	}
 
-	private CircuitBreaker.@Nullable Permit outerTrial(CircuitBreaker breaker) {
-		for (Guards around = this.outer; around != null; around = around.outer) {
-			CircuitBreaker.Permit permit = (around.provider.breaker() == breaker) ? around.breaker : null;
-			if (permit != null && permit.holdsTrial()) {
-				return permit;
-			}
-		}
-		return null;
+	/**
+	 * Joins the limiter's queue.
+	 * @param now the monotonic clock
+	 * @param deadline the latest moment at which going on makes sense
+	 * @param retry whether this is for a retry
+	 * @param listener is told when the wait is over
+	 * @return the ticket
+	 */
+	Ticket enqueue(long now, long deadline, boolean retry, Runnable listener) {
+		this.queued = now;
+		return this.provider.limiter().enqueue(this.permit, now, deadline, retry, listener);
 	}
 
-	private LlmCallRefusedException refuse(QuotaLatch latch) {
+	/** The wait in the limiter's queue has lasted long enough. */
+	void expire(Ticket ticket) {
+		this.provider.limiter().leave(ticket);
+	}
+
+	/**
+	 * Tells what a wait in the limiter's queue came to, once it is over.
+	 * @param ticket the ticket
+	 * @param now the monotonic clock
+	 * @return why the call may not go on, or {@code null} if it may
+	 */
+	@Nullable LlmCallRefusedException queued(Ticket ticket, long now) {
+		waited(now);
+		if (ticket.state() == State.GRANTED) {
+			return null;
+		}
 		abandon();
-		return Refusals.quota(this.provider.name(), latch, this.time.now());
+		return Refusals.limiter(this.provider, ticket, this.time.now());
+	}
+
+	private void waited(long now) {
+		long nanos = now - this.queued;
+		if (nanos > 0) {
+			this.queuedNanos += nanos;
+			this.provider.monitor().limiterWaited(nanos);
+		}
+	}
+
+	/**
+	 * Leaves the limiter's queue without having waited to the end.
+	 * @param ticket the ticket
+	 */
+	void leaveQueue(Ticket ticket) {
+		waited(this.time.nanoTime());
+		RateLimiter limiter = this.provider.limiter();
+		if (!limiter.leave(ticket) && ticket.state() == State.GRANTED) {
+			limiter.giveBack(this.permit);
+		}
+		abandon();
+	}
+
+	/**
+	 * How long the call has waited in the limiter's queue since this was asked last.
+	 * @return nanoseconds
+	 */
+	long takeQueuedNanos() {
+		long nanos = this.queuedNanos;
+		this.queuedNanos = 0;
+		return nanos;
+	}
+
+	/**
+	 * How long the call has waited for the breaker since this was asked last.
+	 * @return nanoseconds
+	 */
+	long takeRoomNanos() {
+		long nanos = this.roomNanos;
+		this.roomNanos = 0;
+		return nanos;
 	}
 
 	/**
 	 * Takes the breaker's permit. The caller has a slot of the limiter, which goes back
-	 * if the permit is refused.
+	 * if the permit is refused; a place among those let in stays.
 	 * @param now the monotonic clock
 	 * @return why the call may not go on, or {@code null} if it may
 	 */
 	@Nullable LlmCallRefusedException takePermit(long now) {
-		CircuitBreaker breaker = this.provider.breaker();
-		if (breaker != null) {
-			CircuitBreaker.Permit trial = outerTrial(breaker);
-			this.breaker = (trial != null) ? trial : breaker.tryAcquire();
-			if (this.breaker == null) {
-				this.provider.limiter().giveBack(this.permit);
-				RoomTicket admission = this.admission;
-				this.admission = null;
-				abandon();
-				this.admission = admission;
-				return Refusals.breaker(this.provider.name(), breaker);
-			}
+		if (!this.breaker.tryAcquire()) {
+			this.provider.limiter().giveBack(this.permit);
+			giveBack();
+			back();
+			return refusedByBreaker();
 		}
 		this.tokenUsed = this.token;
 		this.token = false;
@@ -241,21 +265,12 @@ final class Guards {
 	void succeeded(long sent, @Nullable TokenUsage usage) {
 		this.underWay = false;
 		this.provider.limiter().onSuccess(this.permit, usage);
-		CircuitBreaker breaker = this.provider.breaker();
-		if (breaker != null && this.breaker != null) {
-			this.breaker.success(breaker.measuresDuration() ? this.time.nanoTime() - sent : 0);
-		}
-		if (this.accountQuota != null) {
-			this.accountQuota.success();
-		}
-		if (this.quota != null) {
-			this.quota.success();
-		}
+		this.breaker.succeeded(this.breaker.measuresDuration() ? this.time.nanoTime() - sent : 0);
+		this.quota.succeeded();
 		RetryBudget budget = this.provider.budget();
 		if (budget != null) {
 			budget.onSuccess();
 		}
-		leaveRoom(true);
 	}
 
 	/**
@@ -263,15 +278,8 @@ final class Guards {
 	 * holds none still reports that.
 	 */
 	void delivers() {
-		if (this.breaker != null && this.breaker.holdsTrial()) {
-			this.breaker.success();
-		}
-		if (this.accountQuota != null && this.accountQuota.holdsProbe()) {
-			this.accountQuota.success();
-		}
-		if (this.quota != null && this.quota.holdsProbe()) {
-			this.quota.success();
-		}
+		this.breaker.delivers();
+		this.quota.delivers();
 	}
 
 	/**
@@ -316,48 +324,15 @@ final class Guards {
 	}
 
 	void failed(LlmFailure failure, boolean ladderSpent) {
-		boolean answered = false;
 		if (failure.kind() == FailureKind.QUOTA_EXHAUSTED) {
-			exhausted(failure);
+			this.quota.exhausted(failure);
 		}
-		if (this.breaker != null) {
-			BreakerEffect effect = failure.kind().breakerEffect();
-			if (failure.kind() == FailureKind.RATE_LIMITED && ladderSpent) {
-				effect = BreakerEffect.FAILURE;
-			}
-			switch (effect) {
-				case SUCCESS -> {
-					this.breaker.success();
-					answered = true;
-				}
-				case FAILURE -> this.breaker.failure(failure.kind(), failure.status(), cappedHint(failure));
-				case NEUTRAL -> neutral(this.breaker);
-			}
-			this.breaker = null;
-		}
+		this.breaker.failed(failure, ladderSpent, cappedHint(failure));
 		if (failure.kind() == FailureKind.CANCELLED && this.tokenUsed) {
 			release();
 		}
 		this.tokenUsed = false;
-		leaveRoom(answered);
 		giveBack();
-	}
-
-	private void exhausted(LlmFailure failure) {
-		if (this.accountQuota != null) {
-			this.accountQuota.exhausted();
-		}
-		if (this.quota != null) {
-			this.quota.exhausted();
-		}
-		this.accountQuota = null;
-		this.quota = null;
-		if (failure.latch() == LatchScope.ACCOUNT) {
-			this.provider.accountQuota().latch(failure.code(), failure.resetAt());
-		}
-		else if (failure.latch() == LatchScope.PROVIDER) {
-			this.provider.quota().latch(failure.code(), failure.resetAt());
-		}
 	}
 
 	/** What the guards take from a hint is bounded, however long the server wants. */
@@ -372,8 +347,7 @@ final class Guards {
 	 * @return why there can be none, or {@code null} if there can
 	 */
 	@Nullable GiveUpReason payFor(Retry retry, long now) {
-		CircuitBreaker breaker = this.provider.breaker();
-		if (breaker != null && !isPatient() && breaker.refusesUntil(now + retry.delayNanos())) {
+		if (this.breaker.refusesUntil(now + retry.delayNanos())) {
 			return GiveUpReason.BREAKER;
 		}
 		RetryBudget budget = this.provider.budget();
@@ -392,6 +366,7 @@ final class Guards {
 	 */
 	void abandon() {
 		giveBack();
+		this.breaker.leaveRoom(false);
 		back();
 	}
 
@@ -400,48 +375,12 @@ final class Guards {
 			this.underWay = false;
 			this.provider.limiter().onFailure(this.permit, true);
 		}
-		if (this.breaker != null) {
-			neutral(this.breaker);
-			this.breaker = null;
-		}
-		if (this.accountQuota != null) {
-			neutral(this.accountQuota);
-			this.accountQuota = null;
-		}
-		if (this.quota != null) {
-			neutral(this.quota);
-			this.quota = null;
-		}
+		this.breaker.giveBack();
+		this.quota.giveBack();
 		if (this.token) {
 			this.token = false;
 			release();
 		}
-		leaveRoom(false);
-	}
-
-	private void neutral(CircuitBreaker.Permit permit) {
-		if (!isOuter(permit)) {
-			permit.neutral();
-		}
-	}
-
-	private void neutral(QuotaLatch.Permit permit) {
-		if (!isOuter(permit)) {
-			permit.neutral();
-		}
-	}
-
-	/**
-	 * Whether a trial or probe is that of the call around, which is still under way, so
-	 * that only the outcome of this call may end it, and not that it had none.
-	 */
-	private boolean isOuter(Object permit) {
-		for (Guards around = this.outer; around != null; around = around.outer) {
-			if (around.breaker == permit || around.quota == permit || around.accountQuota == permit) {
-				return true;
-			}
-		}
-		return false;
 	}
 
 	private void release() {
@@ -453,14 +392,11 @@ final class Guards {
 
 	/** When calls make sense again after a quota was found exhausted, if one was. */
 	@Nullable Instant quotaRetryAt() {
-		QuotaLatch latched = this.provider.accountQuota().isLatched() ? this.provider.accountQuota()
-				: this.provider.quota();
-		return (latched.resetAt() != null) ? latched.resetAt() : latched.nextProbeAt();
+		return this.quota.retryAt();
 	}
 
 	@Nullable Instant nextTrialAt() {
-		CircuitBreaker breaker = this.provider.breaker();
-		return (breaker != null) ? breaker.nextTrialAt() : null;
+		return this.breaker.nextTrialAt();
 	}
 
 }

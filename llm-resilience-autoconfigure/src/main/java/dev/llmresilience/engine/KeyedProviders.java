@@ -44,6 +44,9 @@ public final class KeyedProviders implements AutoCloseable {
 
 	private final GuardListener listener;
 
+	/** Gives each value the monitor of the entry: a value is never a tag. */
+	private final CallMonitor.Factory monitors;
+
 	private final ConcurrentMap<Object, KeyedProvider> byKey = new ConcurrentHashMap<>();
 
 	private final ReentrantLock lock = new ReentrantLock();
@@ -56,12 +59,13 @@ public final class KeyedProviders implements AutoCloseable {
 	private boolean warned;
 
 	KeyedProviders(ProviderSettings settings, LimiterSettings limiter, int maxKeys, TimeSource time,
-			GuardListener listener) {
+			GuardListener listener, CallMonitor.Factory monitors) {
 		this.settings = settings;
 		this.limiter = limiter;
 		this.maxKeys = maxKeys;
 		this.time = time;
 		this.listener = listener;
+		this.monitors = monitors;
 	}
 
 	/**
@@ -103,7 +107,7 @@ public final class KeyedProviders implements AutoCloseable {
 		QuotaLatch account = new QuotaLatch(this.settings.account(), this.settings.quotaCoolDown(), this.time,
 				this.listener::onTransition);
 		Provider provider = new Provider(this.settings, new RateLimiter(this.limiter, this.time), account, this.time,
-				this.listener);
+				this.listener, this.monitors);
 		if (this.requestsPerMinute != null) {
 			provider.limiter().setRequestsPerMinute(this.requestsPerMinute);
 		}

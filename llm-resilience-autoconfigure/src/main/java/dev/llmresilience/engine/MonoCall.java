@@ -1,7 +1,6 @@
 package dev.llmresilience.engine;
 
 import java.util.Objects;
-import dev.llmresilience.LlmCall;
 import dev.llmresilience.engine.BlockingDriver.Body;
 import dev.llmresilience.engine.BlockingDriver.Fallback;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +32,7 @@ final class MonoCall<T> extends AsyncCall<T> {
 	MonoCall(CallEngine engine, CallPlan plan, @Nullable Object key, long tokens,
 			Body<? extends @Nullable Publisher<T>> body, @Nullable Fallback<? extends @Nullable Publisher<T>> fallback,
 			MonoSink<T> sink) {
-		super(engine, plan, key, tokens);
+		super(engine, plan, key, tokens, ReactiveDriver.begin(engine, plan, key, tokens, sink.contextView()));
 		this.body = body;
 		this.fallback = fallback;
 		this.sink = sink;
@@ -43,7 +42,7 @@ final class MonoCall<T> extends AsyncCall<T> {
 	@Override
 	void begin(Attempt attempt) throws Throwable {
 		Publisher<T> publisher = ReactiveDriver.notNull(this.body.run());
-		Context context = Context.of(this.sink.contextView()).put(LlmCall.CONTEXT_KEY, attempt.call());
+		Context context = ReactiveDriver.within(this.sink.contextView(), attempt.call());
 		Mono.from(publisher).subscribe(new BaseSubscriber<T>() {
 
 			private @Nullable T value;

@@ -39,9 +39,13 @@ public final class Provider {
 
 	private final TimeSource time;
 
+	private final CallMonitor.Factory monitors;
+
 	private final KeyChange keyChange = new KeyChange();
 
 	private volatile boolean used;
+
+	private volatile @Nullable CallMonitor monitor;
 
 	/**
 	 * Creates the guards of a provider entry.
@@ -51,7 +55,8 @@ public final class Provider {
 	 * @param listener hears of each transition of its guards
 	 */
 	public Provider(ProviderSettings settings, QuotaLatch accountQuota, TimeSource time, GuardListener listener) {
-		this(settings, new RateLimiter(settings.limiter(), time), accountQuota, time, listener);
+		this(settings, new RateLimiter(settings.limiter(), time), accountQuota, time, listener,
+				CallMonitor.Factory.NONE);
 	}
 
 	/**
@@ -61,9 +66,10 @@ public final class Provider {
 	 * @param accountQuota the latch that it shares with the entries of its account
 	 * @param time the time source of its engine
 	 * @param listener hears of each transition of its guards
+	 * @param monitors makes what counts its calls
 	 */
 	Provider(ProviderSettings settings, RateLimiter limiter, QuotaLatch accountQuota, TimeSource time,
-			GuardListener listener) {
+			GuardListener listener, CallMonitor.Factory monitors) {
 		this.settings = settings;
 		this.options = CallOptions.of(settings.policy());
 		this.limiter = limiter;
@@ -78,6 +84,7 @@ public final class Provider {
 		this.accountQuota = accountQuota;
 		this.listener = listener;
 		this.time = time;
+		this.monitors = monitors;
 	}
 
 	private void onTransition(BreakerTransition transition) {
@@ -92,6 +99,16 @@ public final class Provider {
 
 	void onFailover(FailoverEvent event) {
 		this.listener.onFailover(event);
+	}
+
+	/** What counts its calls. */
+	CallMonitor monitor() {
+		CallMonitor monitor = this.monitor;
+		if (monitor == null) {
+			monitor = this.monitors.of(this);
+			this.monitor = monitor;
+		}
+		return monitor;
 	}
 
 	void use() {

@@ -42,7 +42,7 @@ public final class Providers implements AutoCloseable {
 	 * none of its own
 	 */
 	public Providers(List<ProviderSettings> settings, TimeSource time, GuardListener listener) {
-		this(settings, DEFAULT_MAX_KEYS, time, listener);
+		this(settings, DEFAULT_MAX_KEYS, time, listener, CallMonitor.Factory.NONE);
 	}
 
 	/**
@@ -53,10 +53,12 @@ public final class Providers implements AutoCloseable {
 	 * @param maxKeys the most key values of an entry that have guards of their own
 	 * @param time the time source of the engine
 	 * @param listener hears of each transition of the guards
+	 * @param monitors makes what counts the calls of an entry
 	 * @throws IllegalArgumentException if an entry shares the limiter of one that has
 	 * none of its own
 	 */
-	public Providers(List<ProviderSettings> settings, int maxKeys, TimeSource time, GuardListener listener) {
+	public Providers(List<ProviderSettings> settings, int maxKeys, TimeSource time, GuardListener listener,
+			CallMonitor.Factory monitors) {
 		Map<String, QuotaLatch> accounts = new LinkedHashMap<>();
 		Map<String, RateLimiter> limiters = new HashMap<>();
 		Map<String, Provider> providers = new LinkedHashMap<>();
@@ -67,8 +69,10 @@ public final class Providers implements AutoCloseable {
 			ProviderSettings owner = limiterOwner(entry, settings);
 			RateLimiter limiter = limiters.computeIfAbsent(owner.name(),
 					(name) -> new RateLimiter(owner.limiter(), time));
-			providers.put(entry.name(), new Provider(entry, limiter, account, time, listener));
-			keyed.put(entry.name(), new KeyedProviders(entry, owner.limiter(), maxKeys, time, listener));
+			Provider provider = new Provider(entry, limiter, account, time, listener, monitors);
+			providers.put(entry.name(), provider);
+			keyed.put(entry.name(), new KeyedProviders(entry, owner.limiter(), maxKeys, time, listener,
+					(unused) -> provider.monitor()));
 		}
 		this.byName = Collections.unmodifiableMap(providers);
 		this.keyedByName = Map.copyOf(keyed);

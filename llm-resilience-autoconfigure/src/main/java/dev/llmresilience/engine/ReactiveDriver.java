@@ -1,5 +1,6 @@
 package dev.llmresilience.engine;
 
+import dev.llmresilience.LlmCall;
 import dev.llmresilience.StreamEvent;
 import dev.llmresilience.engine.BlockingDriver.Body;
 import dev.llmresilience.engine.BlockingDriver.Fallback;
@@ -8,6 +9,8 @@ import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
 
 /**
  * Makes calls whose attempts are publishers: each subscription is a call, and each
@@ -104,6 +107,19 @@ public final class ReactiveDriver {
 			}
 
 		});
+	}
+
+	/** Begins a call of whoever subscribes, which may be within another one. */
+	static Call begin(CallEngine engine, CallPlan plan, @Nullable Object key, long tokens, ContextView context) {
+		return Call.begin(engine, plan, key, tokens, context.getOrDefault(LlmCall.CONTEXT_KEY, null),
+				context.getOrDefault(CallTrace.CONTEXT_KEY, null));
+	}
+
+	/** The context of an attempt. */
+	static Context within(ContextView context, Call call) {
+		Context within = Context.of(context).put(LlmCall.CONTEXT_KEY, call);
+		Object trace = call.traceValue();
+		return (trace != null) ? within.put(CallTrace.CONTEXT_KEY, trace) : within;
 	}
 
 	static <T> Publisher<T> notNull(@Nullable Publisher<T> publisher) {

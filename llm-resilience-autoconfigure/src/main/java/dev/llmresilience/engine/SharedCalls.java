@@ -62,6 +62,7 @@ public final class SharedCalls {
 		Waiter waiter = this.time.waiter();
 		Share share = this.flights.join(key, waiter::signal);
 		if (share.state() == State.FOLLOWING) {
+			plan.first().provider().monitor().deduplicated();
 			follow(share, waiter, plan);
 		}
 		return switch (share.state()) {
@@ -200,6 +201,7 @@ public final class SharedCalls {
 				lead(share);
 				return;
 			}
+			this.plan.first().provider().monitor().deduplicated();
 			this.timer = SharedCalls.this.time.schedule(this.plan.first().options().timeoutNanos(), () -> this.result
 				.completeExceptionally(new DeadlineExceededException(this.plan.first().provider().name())));
 			if (this.result.isDone()) {

@@ -2,8 +2,8 @@ package dev.llmresilience.engine;
 
 import java.lang.invoke.VarHandle;
 
-import dev.llmresilience.LlmCall;
 import dev.llmresilience.engine.BlockingDriver.Body;
+import dev.llmresilience.engine.Call.Visit;
 import dev.llmresilience.time.TimeSource;
 import dev.llmresilience.time.TimeSource.Waiter;
 import org.jspecify.annotations.Nullable;
@@ -56,7 +56,7 @@ final class WorkerAttempt<T extends @Nullable Object> implements Runnable {
 			this.running.end();
 			return;
 		}
-		LlmCall before = this.call.enterHere();
+		Visit visit = this.call.visit();
 		Outcome<T> outcome;
 		try {
 			outcome = new Outcome<>(this.body.run(), null);
@@ -65,7 +65,7 @@ final class WorkerAttempt<T extends @Nullable Object> implements Runnable {
 			outcome = new Outcome<>(null, ex);
 		}
 		finally {
-			Call.restore(before);
+			visit.close();
 			this.running.end();
 		}
 		this.outcome = outcome;

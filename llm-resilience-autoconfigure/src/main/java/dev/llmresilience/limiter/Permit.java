@@ -74,6 +74,14 @@ public final class Permit {
 	}
 
 	/**
+	 * The tokens that the call is taken to use.
+	 * @return the estimate, zero if unknown
+	 */
+	public long tokens() {
+		return (long) this.tokens;
+	}
+
+	/**
 	 * The number of the present attempt among all that the limiter has counted.
 	 * @return the number, 0 while it does not count
 	 */

@@ -3,6 +3,7 @@ package dev.llmresilience.policy;
 import java.time.Duration;
 
 import dev.llmresilience.GiveUpReason;
+import dev.llmresilience.LlmCallReport.WaitCause;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,16 @@ public sealed interface Decision {
 
 		/** Without a wait of its own, and without a price. */
 		public static final Retry NOW = new Retry(0, 0, false);
+
+		/**
+		 * Why it waits.
+		 * @return the limiter where that paces the retry, or else what made the wait as
+		 * long as it is
+		 */
+		public WaitCause cause() {
+			return !this.spendsBudget ? WaitCause.LIMITER
+					: (this.delayNanos > this.backoffNanos) ? WaitCause.HINT : WaitCause.BACKOFF;
+		}
 
 	}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 
 import dev.llmresilience.FailureKind;
@@ -219,7 +220,7 @@ class BeansTests {
 			LlmCallReport report = LlmCallReport.find(ex);
 			assertThat(report).isNotNull();
 			if (report != null) {
-				return report.attempts().get(0).kind();
+				return Objects.requireNonNull(report.attempts().get(0).kind());
 			}
 		}
 		throw new AssertionError("No report");
@@ -230,7 +231,7 @@ class BeansTests {
 	}
 
 	private static List<String> warnings(CapturedOutput output) {
-		return output.getOut().lines().filter((line) -> line.contains("WARN") || line.contains("WARNING")).toList();
+		return output.getOut().lines().filter((line) -> line.contains("WARN") && line.contains("guards")).toList();
 	}
 
 	record Guards(CircuitBreaker breaker, RateLimiter limiter, RetryBudget budget) {

@@ -7,6 +7,8 @@ import java.util.stream.Stream;
 
 import dev.llmresilience.LlmResilience;
 import dev.llmresilience.LlmRetry;
+import io.micrometer.context.ContextRegistry;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -61,6 +63,15 @@ class OptionalLibrariesTests {
 				LANGCHAIN4J, SDKS, TRANSACTIONS, ASPECTJ)
 		.flatMap(Stream::of)
 		.toArray(String[]::new);
+
+	/**
+	 * It looks for its services once, and must not do so while one of them is hidden
+	 * whose entry is not.
+	 */
+	@BeforeAll
+	static void loadWhatLoadsServices() {
+		assertThat(ContextRegistry.getInstance()).isNotNull();
+	}
 
 	private static Stream<Arguments> missing() {
 		return Stream.of(Arguments.of("Actuator", ACTUATOR), Arguments.of("Reactor", REACTOR),

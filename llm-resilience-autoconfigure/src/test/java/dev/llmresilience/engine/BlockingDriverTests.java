@@ -15,6 +15,7 @@ import dev.llmresilience.GiveUpReason;
 import dev.llmresilience.LlmCall;
 import dev.llmresilience.LlmCallReport;
 import dev.llmresilience.LlmCallReport.Attempt;
+import dev.llmresilience.LlmCallReport.WaitCause;
 import dev.llmresilience.LlmFailure;
 import dev.llmresilience.LlmFailure.LatchScope;
 import dev.llmresilience.QuotaExhaustedException;
@@ -73,10 +74,13 @@ class BlockingDriverTests {
 		LlmCallReport report = caller.report();
 		assertThat(report.provider()).isEqualTo("p");
 		assertThat(report.reason()).isEqualTo(GiveUpReason.ATTEMPTS);
-		assertThat(report.attempts()).containsExactly(new Attempt(FailureKind.SERVER_ERROR, 500, null, Duration.ZERO),
-				new Attempt(FailureKind.TIMEOUT, 502, null, Duration.ofSeconds(1)),
-				new Attempt(FailureKind.SERVER_ERROR, 500, null, Duration.ofSeconds(2)),
-				new Attempt(FailureKind.SERVER_ERROR, 500, null, Duration.ofSeconds(4)));
+		assertThat(report.attempts()).containsExactly(
+				new Attempt(FailureKind.SERVER_ERROR, 500, null, Duration.ZERO, WaitCause.NONE, Duration.ZERO),
+				new Attempt(FailureKind.TIMEOUT, 502, null, Duration.ofSeconds(1), WaitCause.BACKOFF, Duration.ZERO),
+				new Attempt(FailureKind.SERVER_ERROR, 500, null, Duration.ofSeconds(2), WaitCause.BACKOFF,
+						Duration.ZERO),
+				new Attempt(FailureKind.SERVER_ERROR, 500, null, Duration.ofSeconds(4), WaitCause.BACKOFF,
+						Duration.ZERO));
 	}
 
 	@Test

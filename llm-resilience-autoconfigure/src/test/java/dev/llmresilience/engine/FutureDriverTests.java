@@ -255,16 +255,14 @@ class FutureDriverTests {
 	void aRetryRunsInTheContextOfTheCaller() {
 		ThreadLocal<String> context = new ThreadLocal<>();
 		List<@Nullable String> seen = new ArrayList<>();
-		CallEngine engine = new CallEngine(this.simulation.time, this.simulation.classifier,
-				new dev.llmresilience.failure.ResultClassifiers(List.of()),
-				new dev.llmresilience.tokens.TokenUsageReaders(List.of()), () -> {
-					String captured = context.get();
-					return (task) -> () -> {
-						context.set(captured);
-						task.run();
-						context.remove();
-					};
-				});
+		CallEngine engine = CallEngine.builder(this.simulation.time, this.simulation.classifier).context(() -> {
+			String captured = context.get();
+			return (task) -> () -> {
+				context.set(captured);
+				task.run();
+				context.remove();
+			};
+		}).build();
 		this.simulation.with("p");
 		context.set("caller");
 		new FutureDriver(engine).call(this.simulation.plan("p"), null, 0, () -> {

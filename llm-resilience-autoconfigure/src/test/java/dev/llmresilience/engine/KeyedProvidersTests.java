@@ -184,7 +184,7 @@ class KeyedProvidersTests {
 	}
 
 	private Providers providers(int maxKeys) {
-		return new Providers(List.of(settings("p")), maxKeys, this.time, GuardListener.NONE);
+		return new Providers(List.of(settings("p")), maxKeys, this.time, GuardListener.NONE, CallMonitor.Factory.NONE);
 	}
 
 	private static ProviderSettings settings(String name) {

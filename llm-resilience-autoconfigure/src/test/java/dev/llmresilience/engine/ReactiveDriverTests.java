@@ -138,8 +138,9 @@ class ReactiveDriverTests {
 	void anErrorEventBeforeTheFirstElementIsRetried() {
 		ResultClassifier errors = (result, context) -> result.equals("error")
 				? LlmFailure.of(FailureKind.RATE_LIMITED).withStatus(429) : null;
-		CallEngine engine = new CallEngine(this.simulation.time, this.simulation.classifier,
-				new ResultClassifiers(List.of(errors)));
+		CallEngine engine = CallEngine.builder(this.simulation.time, this.simulation.classifier)
+			.results(new ResultClassifiers(List.of(errors)))
+			.build();
 		List<Flux<String>> scripts = List.of(Flux.just("error", "never seen"), Flux.just("a"));
 		Subscriber<String> subscriber = subscribe(new ReactiveDriver(engine).flux(this.simulation.plan("p"), null, 0,
 				() -> scripts.get(this.attempts++), null));

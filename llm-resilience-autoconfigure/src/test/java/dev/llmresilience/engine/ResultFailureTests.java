@@ -54,7 +54,9 @@ class ResultFailureTests {
 	}
 
 	private static CallEngine engine(VirtualTime time) {
-		return new CallEngine(time, SimulatedProvider.classifier(true), new ResultClassifiers(List.of(ERRORS)));
+		return CallEngine.builder(time, SimulatedProvider.classifier(true))
+			.results(new ResultClassifiers(List.of(ERRORS)))
+			.build();
 	}
 
 	private static Provider provider(VirtualTime time) {

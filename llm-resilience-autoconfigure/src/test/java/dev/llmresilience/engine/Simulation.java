@@ -47,6 +47,9 @@ final class Simulation implements AutoCloseable {
 
 	GuardListener listener = GuardListener.NONE;
 
+	/** What the engine has reported. */
+	final List<LlmCallReport> reports = new ArrayList<>();
+
 	FailureClassifier classifier = SimulatedProvider.classifier(true);
 
 	private @Nullable Providers providers;
@@ -85,7 +88,7 @@ final class Simulation implements AutoCloseable {
 	CallEngine engine() {
 		CallEngine engine = this.engine;
 		if (engine == null) {
-			engine = new CallEngine(this.time, this.classifier);
+			engine = CallEngine.builder(this.time, this.classifier).listener(this.reports::add).build();
 			this.engine = engine;
 		}
 		return engine;

@@ -6,7 +6,6 @@ import java.util.Objects;
 import dev.llmresilience.LlmCall;
 import dev.llmresilience.RateLimitSnapshot.Dimension;
 import dev.llmresilience.TokenUsage;
-import dev.llmresilience.failure.ResultClassifiers;
 import dev.llmresilience.limiter.LimiterSettings;
 import dev.llmresilience.limiter.LimiterSettings.TokenLimits;
 import dev.llmresilience.policy.RetryPolicy;
@@ -30,8 +29,9 @@ class TokenUsageTests {
 	private final Provider provider = provider();
 
 	private final BlockingDriver driver = new BlockingDriver(
-			new CallEngine(this.time, SimulatedProvider.classifier(true), new ResultClassifiers(List.of()),
-					new TokenUsageReaders(List.of((result) -> (result instanceof TokenUsage usage) ? usage : null))));
+			CallEngine.builder(this.time, SimulatedProvider.classifier(true))
+				.usages(new TokenUsageReaders(List.of((result) -> (result instanceof TokenUsage usage) ? usage : null)))
+				.build());
 
 	@Test
 	void theUsageThatTheResultStatesIsCharged() throws Throwable {
@@ -98,10 +98,11 @@ class TokenUsageTests {
 	void aReaderThatFailsWithAnErrorCostsNeitherTheAnswerNorAPlace() throws Throwable {
 		Provider one = provider(LimiterSettings.DEFAULTS.withMaxConcurrentCalls(1)
 			.withTokens(new TokenLimits(LIMIT, null, null, null)));
-		BlockingDriver broken = new BlockingDriver(new CallEngine(this.time, SimulatedProvider.classifier(true),
-				new ResultClassifiers(List.of()), new TokenUsageReaders(List.of((result) -> {
-					throw new StackOverflowError();
-				}))));
+		BlockingDriver broken = new BlockingDriver(CallEngine.builder(this.time, SimulatedProvider.classifier(true))
+			.usages(new TokenUsageReaders(List.of((result) -> {
+				throw new StackOverflowError();
+			})))
+			.build());
 		assertThat(broken.<Object>call(one, one.options(), () -> "text", null)).isEqualTo("text");
 		assertThat(one.limiter().inFlight()).isZero();
 	}

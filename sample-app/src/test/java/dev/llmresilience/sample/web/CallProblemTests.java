@@ -10,6 +10,7 @@ import dev.llmresilience.FailureKind;
 import dev.llmresilience.GiveUpReason;
 import dev.llmresilience.LlmCallReport;
 import dev.llmresilience.LlmCallReport.Attempt;
+import dev.llmresilience.LlmCallReport.WaitCause;
 import dev.llmresilience.RateLimitWaitException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,9 +31,10 @@ class CallProblemTests {
 
 	@Test
 	void a_failed_call_tells_kind_attempts_reason_and_when_to_come_back() {
-		Attempt attempt = new Attempt(FailureKind.RATE_LIMITED, 429, null, Duration.ZERO);
+		Attempt attempt = new Attempt(FailureKind.RATE_LIMITED, 429, null, Duration.ZERO, WaitCause.NONE,
+				Duration.ZERO);
 		LlmCallReport report = new LlmCallReport("anthropic", List.of(attempt, attempt), GiveUpReason.RETRY_AFTER,
-				NOW.plusMillis(1500));
+				NOW.plusMillis(1500), Duration.ZERO);
 		ResponseEntity<ProblemDetail> response = CallProblem.of(report).toResponse(NOW);
 		assertThat(response.getStatusCode().value()).isEqualTo(429);
 		assertThat(response.getHeaders().getFirst("Retry-After")).isEqualTo("2");
@@ -83,8 +85,9 @@ class CallProblemTests {
 	}
 
 	private static LlmCallReport report(FailureKind kind) {
-		return new LlmCallReport("anthropic", List.of(new Attempt(kind, 0, null, Duration.ZERO)),
-				GiveUpReason.NOT_RETRYABLE, null);
+		return new LlmCallReport("anthropic",
+				List.of(new Attempt(kind, 0, null, Duration.ZERO, WaitCause.NONE, Duration.ZERO)),
+				GiveUpReason.NOT_RETRYABLE, null, Duration.ZERO);
 	}
 
 	private static Map<String, Object> properties(ResponseEntity<ProblemDetail> response) {

@@ -1,0 +1,32 @@
+package dev.llmresilience.autoconfigure;
+
+import dev.llmresilience.engine.CallTrace;
+import dev.llmresilience.metrics.CallObservations;
+import io.micrometer.core.instrument.observation.MeterObservationHandler;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * Observations, where something traces: a handler of observations that does more than to
+ * make meters of them, which there are without.
+ */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass({ ObservationRegistry.class, MeterObservationHandler.class })
+class ObservationConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean(CallTrace.Tracer.class)
+	CallTrace.Tracer llmCallTracer(ObjectProvider<ObservationRegistry> registry,
+			ObjectProvider<ObservationHandler<?>> handlers) {
+		boolean traces = handlers.stream().anyMatch((handler) -> !(handler instanceof MeterObservationHandler));
+		ObservationRegistry observations = traces ? registry.getIfAvailable() : null;
+		return (observations != null) ? new CallObservations(observations) : CallTrace.Tracer.NONE;
+	}
+
+}

@@ -147,17 +147,31 @@ final class Call extends LlmCall {
 		Place place = place();
 		long start = engine.time().nanoTime();
 		Target target = plan.first();
-		long deadline = start + target.options().timeoutNanos();
+		return new Call(engine, target, key, tokens, place, place.current(), start,
+				deadline(place, start, target.options()), !plan.failover().isEmpty());
+	}
+
+	/**
+	 * When a call has to end that the calling thread begins.
+	 * @param start when it begins, on the monotonic clock
+	 * @param options how it is made
+	 * @return the moment on that clock
+	 */
+	static long deadline(long start, CallOptions options) {
+		return deadline(place(), start, options);
+	}
+
+	private static long deadline(Place place, long start, CallOptions options) {
+		long deadline = start + options.timeoutNanos();
 		Long bound = place.deadline();
 		if (bound != null && bound - deadline < 0) {
 			deadline = bound;
 		}
-		LlmCall outer = place.current();
-		if (outer instanceof Call around && around.deadline - deadline < 0) {
+		if (place.current() instanceof Call around && around.deadline - deadline < 0) {
 			// Which also carries a bound to the threads that the outer call goes on at.
 			deadline = around.deadline;
 		}
-		return new Call(engine, target, key, tokens, place, outer, start, deadline, !plan.failover().isEmpty());
+		return deadline;
 	}
 
 	/**

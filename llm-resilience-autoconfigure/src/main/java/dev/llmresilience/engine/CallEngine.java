@@ -90,7 +90,7 @@ public final class CallEngine implements AutoCloseable {
 		this.classifier = classifier;
 		this.results = results;
 		this.usages = usages;
-		this.context = context;
+		this.context = Leading.with(context);
 		this.watch = new AttemptWatch(time);
 	}
 

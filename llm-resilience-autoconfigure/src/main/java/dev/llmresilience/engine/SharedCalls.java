@@ -1,19 +1,19 @@
 package dev.llmresilience.engine;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 
 import dev.llmresilience.DeadlineExceededException;
 import dev.llmresilience.GiveUpReason;
+import dev.llmresilience.LlmCall;
 import dev.llmresilience.LlmCallRefusedException;
 import dev.llmresilience.LlmCallReport;
 import dev.llmresilience.engine.Flight.Share;
 import dev.llmresilience.engine.Flight.Share.State;
-import dev.llmresilience.time.TimeSource;
 import dev.llmresilience.time.TimeSource.Timer;
 import dev.llmresilience.time.TimeSource.Waiter;
 import org.jspecify.annotations.Nullable;
@@ -25,19 +25,16 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SharedCalls {
 
-	/** What the calling thread makes for all, so that it never waits for itself. */
-	private static final ThreadLocal<Deque<InFlight.Key>> leading = ThreadLocal.withInitial(ArrayDeque::new);
-
 	private final InFlight flights = new InFlight();
 
-	private final TimeSource time;
+	private final CallEngine engine;
 
 	/**
 	 * Creates it.
-	 * @param time the time source of the engine
+	 * @param engine what the calls share with others
 	 */
-	public SharedCalls(TimeSource time) {
-		this.time = time;
+	public SharedCalls(CallEngine engine) {
+		this.engine = engine;
 	}
 
 	/**
@@ -56,38 +53,62 @@ public final class SharedCalls {
 	public <T extends @Nullable Object> T call(Object method, CallPlan plan, Object value, BlockingDriver.Body<T> call)
 			throws Throwable {
 		InFlight.Key key = key(method, plan, value);
-		if (leading.get().contains(key)) {
+		if (Leading.includes(key)) {
 			return call.run();
 		}
-		Waiter waiter = this.time.waiter();
+		long start = this.engine.time().nanoTime();
+		Waiter waiter = this.engine.time().waiter();
 		Share share = this.flights.join(key, waiter::signal);
-		if (share.state() == State.FOLLOWING) {
-			follow(share, waiter, plan);
+		if (share.isFirst()) {
+			return lead(share, call);
 		}
+		long deadline = Call.deadline(start, plan.first().options());
+		follow(share, waiter, plan, deadline - start);
 		return switch (share.state()) {
 			case SUCCEEDED -> (T) share.result();
 			case FAILED -> throw failure(share);
-			default -> lead(share, call);
+			default -> takeOver(share, deadline, call);
 		};
 	}
 
-	private static void follow(Share share, Waiter waiter, CallPlan plan) {
+	private static void follow(Share share, Waiter waiter, CallPlan plan, long nanos) {
 		try {
-			if (waiter.await(plan.first().options().timeoutNanos()) || !share.leave()) {
+			if (waiter.await(nanos) || !share.leave()) {
 				return;
 			}
 		}
 		catch (InterruptedException ex) {
 			share.leave();
 			Thread.currentThread().interrupt();
-			throw new CancellationException("Interrupted while an equal call was under way");
+			throw reported(new CancellationException("Interrupted while an equal call was under way"), plan,
+					GiveUpReason.CANCELLED);
 		}
-		throw new DeadlineExceededException(plan.first().provider().name());
+		throw outOfTime(plan);
+	}
+
+	private static DeadlineExceededException outOfTime(CallPlan plan) {
+		return reported(new DeadlineExceededException(plan.first().provider().name()), plan, GiveUpReason.DEADLINE);
+	}
+
+	private static <X extends Throwable> X reported(X thrown, CallPlan plan, GiveUpReason reason) {
+		thrown.addSuppressed(new LlmCallReport(plan.first().provider().name(), List.of(), reason, null));
+		return thrown;
+	}
+
+	/** What a call has waited for another counts as its own time. */
+	private static <T extends @Nullable Object> T takeOver(Share share, long deadline, BlockingDriver.Body<T> call)
+			throws Throwable {
+		Long before = Call.bound(deadline);
+		try {
+			return lead(share, call);
+		}
+		finally {
+			Call.restoreBound(before);
+		}
 	}
 
 	private static <T extends @Nullable Object> T lead(Share share, BlockingDriver.Body<T> call) throws Throwable {
-		Deque<InFlight.Key> keys = leading.get();
-		keys.push(share.key());
+		Leading before = Leading.begin(share.key());
 		try {
 			T result = call.run();
 			share.succeeded(result);
@@ -98,7 +119,7 @@ public final class SharedCalls {
 			throw ex;
 		}
 		finally {
-			keys.pop();
+			Leading.restore(before);
 		}
 	}
 
@@ -115,7 +136,7 @@ public final class SharedCalls {
 	public <T extends @Nullable Object> CompletableFuture<T> callAsync(Object method, CallPlan plan, Object value,
 			AsyncBody<T> call) {
 		InFlight.Key key = key(method, plan, value);
-		if (leading.get().contains(key)) {
+		if (Leading.includes(key)) {
 			return call.run();
 		}
 		Following<T> following = new Following<>(plan, call);
@@ -179,15 +200,35 @@ public final class SharedCalls {
 
 		private final AtomicReference<@Nullable Share> share = new AtomicReference<>();
 
+		/** The context of the caller, in which the call goes on if it takes over. */
+		private final UnaryOperator<Runnable> context;
+
+		private final @Nullable LlmCall outer = LlmCall.current();
+
+		private final long start;
+
+		private final long deadline;
+
 		private volatile @Nullable Timer timer;
 
 		Following(CallPlan plan, AsyncBody<T> call) {
 			this.plan = plan;
 			this.call = call;
+			this.context = engine().context().capture();
+			this.start = engine().time().nanoTime();
+			this.deadline = Call.deadline(this.start, plan.first().options());
+		}
+
+		private CallEngine engine() {
+			return SharedCalls.this.engine;
+		}
+
+		private void execute(Runnable task) {
+			engine().time().execute(this.context.apply(task));
 		}
 
 		void join(InFlight.Key key) {
-			Share share = SharedCalls.this.flights.join(key, () -> SharedCalls.this.time.execute(this::told));
+			Share share = SharedCalls.this.flights.join(key, () -> execute(this::told));
 			this.share.set(share);
 			CompletableFuture<?> unused = this.result.whenComplete((value, thrown) -> {
 				share.leave();
@@ -196,15 +237,19 @@ public final class SharedCalls {
 					timer.cancel();
 				}
 			});
-			if (share.state() == State.LEADING) {
+			if (share.isFirst()) {
 				lead(share);
 				return;
 			}
-			this.timer = SharedCalls.this.time.schedule(this.plan.first().options().timeoutNanos(), () -> this.result
-				.completeExceptionally(new DeadlineExceededException(this.plan.first().provider().name())));
+			Timer timer = engine().time().schedule(this.deadline - this.start, () -> execute(this::expire));
+			this.timer = timer;
 			if (this.result.isDone()) {
-				share.leave();
+				timer.cancel();
 			}
+		}
+
+		private void expire() {
+			this.result.completeExceptionally(outOfTime(this.plan));
 		}
 
 		@SuppressWarnings({ "unchecked", "NullAway" }) // Calls of one method return the
@@ -213,28 +258,40 @@ public final class SharedCalls {
 			Share share = this.share.get();
 			if (share == null) {
 				// Told before it was known here: once more.
-				SharedCalls.this.time.execute(this::told);
+				execute(this::told);
 				return;
 			}
 			switch (share.state()) {
 				case SUCCEEDED -> this.result.complete((T) share.result());
 				case FAILED -> this.result.completeExceptionally(failure(share));
-				case LEADING -> lead(share);
+				case LEADING -> takeOver(share);
 				case FOLLOWING, LEFT -> {
 				}
 			}
 		}
 
+		private void takeOver(Share share) {
+			LlmCall before = LlmCall.current();
+			Long bound = Call.bound(this.deadline);
+			Call.restore(this.outer);
+			try {
+				lead(share);
+			}
+			finally {
+				Call.restore(before);
+				Call.restoreBound(bound);
+			}
+		}
+
 		private void lead(Share share) {
-			Deque<InFlight.Key> keys = leading.get();
-			keys.push(share.key());
+			Leading before = Leading.begin(share.key());
 			try {
 				CompletableFuture<T> call = this.call.run();
 				CompletableFuture<?> unused = call.whenComplete((value, thrown) -> end(share, value, thrown));
 				unused = this.result.whenComplete((value, thrown) -> call.cancel(true));
 			}
 			finally {
-				keys.pop();
+				Leading.restore(before);
 			}
 		}
 

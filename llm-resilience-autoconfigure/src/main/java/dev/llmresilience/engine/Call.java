@@ -659,6 +659,10 @@ final class Call extends LlmCall {
 	@Override
 	public void sideEffect() {
 		this.sideEffect = true;
+		if (this.outer != null) {
+			// To begin that one anew would be to do it again.
+			this.outer.sideEffect();
+		}
 	}
 
 }

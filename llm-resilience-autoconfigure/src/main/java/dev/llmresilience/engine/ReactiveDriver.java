@@ -1,5 +1,6 @@
 package dev.llmresilience.engine;
 
+import dev.llmresilience.LlmCall;
 import dev.llmresilience.StreamEvent;
 import dev.llmresilience.engine.BlockingDriver.Body;
 import dev.llmresilience.engine.BlockingDriver.Fallback;
@@ -8,6 +9,7 @@ import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.context.ContextView;
 
 /**
  * Makes calls whose attempts are publishers: each subscription is a call, and each
@@ -38,7 +40,8 @@ public final class ReactiveDriver {
 	public <T> Mono<T> mono(CallPlan plan, @Nullable Object key, long tokens,
 			Body<? extends @Nullable Publisher<T>> body,
 			@Nullable Fallback<? extends @Nullable Publisher<T>> fallback) {
-		return Mono.create((sink) -> new MonoCall<>(this.engine, plan, key, tokens, body, fallback, sink).start());
+		return Mono.create((sink) -> begin(sink.contextView(),
+				() -> new MonoCall<>(this.engine, plan, key, tokens, body, fallback, sink).start()));
 	}
 
 	/**
@@ -106,6 +109,21 @@ public final class ReactiveDriver {
 		});
 	}
 
+	/**
+	 * Begins a call within the one that it is nested in, which the context knows: that
+	 * may have gone on to any thread.
+	 */
+	private static void begin(ContextView context, Runnable start) {
+		LlmCall before = LlmCall.current();
+		Call.restore(context.getOrDefault(LlmCall.CONTEXT_KEY, before));
+		try {
+			start.run();
+		}
+		finally {
+			Call.restore(before);
+		}
+	}
+
 	static <T> Publisher<T> notNull(@Nullable Publisher<T> publisher) {
 		if (publisher == null) {
 			throw new IllegalStateException("The method returned null instead of a publisher");
@@ -131,7 +149,7 @@ public final class ReactiveDriver {
 
 		@Override
 		public void subscribe(CoreSubscriber<? super E> downstream) {
-			this.start.of(downstream).start();
+			begin(downstream.currentContext(), () -> this.start.of(downstream).start());
 		}
 
 	}

@@ -554,6 +554,23 @@ final class Call extends LlmCall {
 	}
 
 	/**
+	 * A call shares the failure of an equal one, which has been given up for both.
+	 * @param outer the call that it is nested in
+	 * @param thrown what the other one threw
+	 */
+	static void shareFailure(@Nullable LlmCall outer, Throwable thrown) {
+		LlmCallReport report = LlmCallReport.find(thrown);
+		if (outer instanceof Call call && report != null) {
+			List<Attempt> attempts = report.attempts();
+			Attempt last = attempts.isEmpty() ? null : attempts.get(attempts.size() - 1);
+			call.nestedThrown = thrown;
+			call.nestedFailure = (last != null)
+					? LlmFailure.of(last.kind()).withStatus(last.status()).withCode(last.code()).withSent(true) : null;
+			call.nestedGone = false;
+		}
+	}
+
+	/**
 	 * Whether another provider may take over.
 	 * @return whether it may
 	 */

@@ -66,7 +66,7 @@ public final class SharedCalls {
 		follow(share, waiter, plan, deadline - start);
 		return switch (share.state()) {
 			case SUCCEEDED -> (T) share.result();
-			case FAILED -> throw failure(share);
+			case FAILED -> throw failure(share, LlmCall.current());
 			default -> takeOver(share, deadline, call);
 		};
 	}
@@ -148,9 +148,13 @@ public final class SharedCalls {
 		return new InFlight.Key(method, plan.first().provider().name(), value);
 	}
 
-	private static Throwable failure(Share share) {
+	private static Throwable failure(Share share, @Nullable LlmCall outer) {
 		Throwable failure = share.failure();
-		return (failure != null) ? failure : new IllegalStateException("Failed without a failure");
+		if (failure == null) {
+			return new IllegalStateException("Failed without a failure");
+		}
+		Call.shareFailure(outer, failure);
+		return failure;
 	}
 
 	private static void ended(Share share, Throwable thrown) {
@@ -263,7 +267,7 @@ public final class SharedCalls {
 			}
 			switch (share.state()) {
 				case SUCCEEDED -> this.result.complete((T) share.result());
-				case FAILED -> this.result.completeExceptionally(failure(share));
+				case FAILED -> this.result.completeExceptionally(failure(share, this.outer));
 				case LEADING -> takeOver(share);
 				case FOLLOWING, LEFT -> {
 				}

@@ -114,6 +114,35 @@ class SharedCallsTests {
 		assertThat(this.requests).isEqualTo(1);
 	}
 
+	/** The innermost has retried already, whoever made its call. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void callsAroundThoseThatShareAFailureDoNotRetryIt(boolean future) {
+		CallPlan plan = this.simulation.plan("p");
+		CallEngine engine = this.simulation.engine();
+		List<Object> around = new ArrayList<>();
+		for (int i = 0; i < 2; i++) {
+			if (future) {
+				around.add(new FutureDriver(engine).call(plan, null, 0, () -> this.shared.callAsync(METHOD, plan,
+						"equal", () -> new FutureDriver(engine).call(plan, null, 0, () -> {
+							this.requests++;
+							return CompletableFuture.failedFuture(status(500));
+						}, null)), null));
+			}
+			else {
+				around.add(this.simulation
+					.start(() -> new BlockingDriver(engine).<Object>call(plan, null, 0, () -> this.shared.call(METHOD,
+							plan, "equal", () -> new BlockingDriver(engine).<Object>call(plan, null, 0, () -> {
+								this.requests++;
+								throw status(500);
+							}, null)), null)));
+			}
+		}
+		this.simulation.time.runFor(Duration.ofMinutes(1));
+		assertThat(around).hasSize(2);
+		assertThat(this.requests).isEqualTo(4);
+	}
+
 	@Test
 	void aFollowerTakesOverFromALeaderThatIsCancelled() {
 		Caller<Object> leader = start("equal", null);

@@ -74,7 +74,8 @@ public abstract class LlmCall {
 
 	/**
 	 * Declares that something has been done that must not be done twice, such as charging
-	 * a card. From then on this call is not retried, whatever fails.
+	 * a card. From then on this call is neither retried nor failed over, whatever fails,
+	 * and neither are those that it is nested in.
 	 */
 	public abstract void sideEffect();
 

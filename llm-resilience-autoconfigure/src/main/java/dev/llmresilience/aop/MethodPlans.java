@@ -143,12 +143,15 @@ public final class MethodPlans {
 				: provider.settings().calls().failover();
 		List<Target> failover = new ArrayList<>();
 		for (String name : names) {
-			Provider other = provider("failover", name, method);
-			if (other == provider) {
+			if (this.providers.find(name) == provider) {
 				throw new InvalidLlmRetryException(method, "failover", name, "names the provider that has failed",
 						"Name others, or leave it out for the failover of the provider entry.");
 			}
-			failover.add(target(annotation, method, other));
+			// An unknown name stands for the default entry, which may be there already.
+			Provider other = provider("failover", name, method);
+			if (other != provider && failover.stream().noneMatch((target) -> target.provider() == other)) {
+				failover.add(target(annotation, method, other));
+			}
 		}
 		return new CallPlan(method.getDeclaringClass().getName() + "." + method.getName(),
 				target(annotation, method, provider), failover);

@@ -40,9 +40,11 @@ final class HttpComponentsLayers implements RetryLayerFinder {
 	}
 
 	private static void add(String name, HttpClient client, Set<HttpClient> seen, List<Finding> found) {
-		if (seen.add(client) && found.stream().noneMatch((finding) -> finding.name().equals(name))) {
-			found.add(Finding.ofHttpClient(name, "Apache HttpClient, after a 429 or 503",
-					HttpComponentsRetries.tries(client), "Call disableAutomaticRetries() on its HttpClientBuilder"));
+		int tries = seen.add(client) ? HttpComponentsRetries.tries(client) : 1;
+		// Several clients of one name are one line, also where only some of them retry.
+		if (tries > 1 && found.stream().noneMatch((finding) -> finding.name().equals(name))) {
+			found.add(Finding.ofHttpClient(name, "Apache HttpClient, after a 429 or 503", tries,
+					"Call disableAutomaticRetries() on its HttpClientBuilder"));
 		}
 	}
 

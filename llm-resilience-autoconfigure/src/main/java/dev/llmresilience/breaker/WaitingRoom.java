@@ -59,6 +59,8 @@ public final class WaitingRoom implements AutoCloseable {
 
 	private long alarmAt;
 
+	private long alarmSetting;
+
 	private boolean closed;
 
 	/**
@@ -179,9 +181,14 @@ public final class WaitingRoom implements AutoCloseable {
 		locked(() -> true);
 	}
 
-	/** One that went off while it was set anew only goes off once more. */
-	private void onAlarm() {
-		locked(() -> this.alarm = null);
+	/** One that went off while it was set anew has no say any more. */
+	private void onAlarm(long setting) {
+		locked(() -> {
+			if (setting == this.alarmSetting) {
+				this.alarm = null;
+			}
+			return null;
+		});
 	}
 
 	/** Does something, and then lets in whose turn has come. */
@@ -260,7 +267,8 @@ public final class WaitingRoom implements AutoCloseable {
 		}
 		if (needed) {
 			this.alarmAt = at;
-			this.alarm = this.time.schedule(at - now, this::onAlarm);
+			long setting = ++this.alarmSetting;
+			this.alarm = this.time.schedule(at - now, () -> onAlarm(setting));
 		}
 	}
 

@@ -139,18 +139,33 @@ final class Call extends CallView {
 		Place place = place();
 		long start = engine.time().nanoTime();
 		Target target = plan.first();
-		long deadline = start + target.options().timeoutNanos();
+		LlmCall outer = (around != null) ? around : place.current();
+		return new Call(engine, target, key, tokens, place, outer, parentTrace, start,
+				deadline(place, outer, start, target.options()), !plan.failover().isEmpty());
+	}
+
+	/**
+	 * When a call has to end that the calling thread begins.
+	 * @param start when it begins, on the monotonic clock
+	 * @param options how it is made
+	 * @return the moment on that clock
+	 */
+	static long deadline(long start, CallOptions options) {
+		Place place = place();
+		return deadline(place, place.current(), start, options);
+	}
+
+	private static long deadline(Place place, @Nullable LlmCall outer, long start, CallOptions options) {
+		long deadline = start + options.timeoutNanos();
 		Long bound = place.deadline();
 		if (bound != null && bound - deadline < 0) {
 			deadline = bound;
 		}
-		LlmCall outer = (around != null) ? around : place.current();
 		if (outer instanceof Call call && call.deadline - deadline < 0) {
 			// Which also carries a bound to the threads that the outer call goes on at.
 			deadline = call.deadline;
 		}
-		return new Call(engine, target, key, tokens, place, outer, parentTrace, start, deadline,
-				!plan.failover().isEmpty());
+		return deadline;
 	}
 
 	/**
@@ -465,12 +480,17 @@ final class Call extends CallView {
 
 	/** Ends the call, for whose outcome nobody waits any more, in an attempt. */
 	void goneInFlight() {
+		leftInFlight();
+		ended(GiveUpReason.CANCELLED);
+		finish(null);
+	}
+
+	/** An attempt is left behind, whatever becomes of it. */
+	void leftInFlight() {
 		LlmFailure failure = this.guards.paced(LlmFailure.of(FailureKind.CANCELLED));
 		attemptEnded(failure.kind());
 		this.guards.failed(failure, false);
 		this.guards.back();
-		ended(GiveUpReason.CANCELLED);
-		finish(null);
 	}
 
 	private Throwable end(Throwable thrown, GiveUpReason reason, @Nullable Instant retryAt) {
@@ -502,6 +522,18 @@ final class Call extends CallView {
 		}
 		this.engine.listener().onCall(report);
 		return report;
+	}
+
+	/**
+	 * A call shares the failure of an equal one, which has been given up for both.
+	 * @param outer the call that it is nested in
+	 * @param thrown what the other one threw
+	 */
+	static void shareFailure(@Nullable LlmCall outer, Throwable thrown) {
+		LlmCallReport report = LlmCallReport.find(thrown);
+		if (outer instanceof Call call && report != null) {
+			call.nested = NestedFailure.of(thrown, report);
+		}
 	}
 
 	/**
@@ -553,6 +585,15 @@ final class Call extends CallView {
 	@Override
 	String name() {
 		return this.guards.provider().name();
+	}
+
+	@Override
+	public void sideEffect() {
+		super.sideEffect();
+		if (this.outer != null) {
+			// To begin that one anew would be to do it again.
+			this.outer.sideEffect();
+		}
 	}
 
 	@Override

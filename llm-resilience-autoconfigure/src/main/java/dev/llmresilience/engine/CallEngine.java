@@ -64,7 +64,7 @@ public final class CallEngine implements AutoCloseable {
 		this.classifier = builder.classifier;
 		this.results = builder.results;
 		this.usages = builder.usages;
-		this.context = builder.context;
+		this.context = Leading.with(builder.context);
 		this.tracer = builder.tracer;
 		this.listener = builder.listener;
 		this.watch = new AttemptWatch(builder.time);

@@ -26,10 +26,11 @@ final class FailoverChain {
 
 	private final List<Target> left;
 
-	/** The first call, and what it failed with. */
-	private final Call first;
-
+	/** What the first call failed with. */
 	private final Throwable surfaced;
+
+	/** Whether a fallback would hide nothing that any of the calls failed with. */
+	private boolean mayFallBack;
 
 	/**
 	 * Creates a chain.
@@ -45,8 +46,8 @@ final class FailoverChain {
 		this.plan = plan;
 		this.key = key;
 		this.tokens = tokens;
-		this.first = first;
 		this.surfaced = thrown;
+		this.mayFallBack = first.mayFallBack();
 		this.left = new ArrayList<>(plan.failover());
 	}
 
@@ -55,7 +56,7 @@ final class FailoverChain {
 	}
 
 	boolean mayFallBack() {
-		return this.first.mayFallBack();
+		return this.mayFallBack;
 	}
 
 	/**
@@ -79,6 +80,7 @@ final class FailoverChain {
 	 */
 	void failed(Call call, Throwable thrown) {
 		warnIfBlind(call);
+		this.mayFallBack &= call.mayFallBack();
 		if (thrown != this.surfaced) {
 			this.surfaced.addSuppressed(thrown);
 		}

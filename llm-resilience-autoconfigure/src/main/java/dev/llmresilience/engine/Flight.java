@@ -130,6 +130,8 @@ final class Flight {
 
 		private final Runnable listener;
 
+		private final boolean first;
+
 		private @Nullable Object result;
 
 		private @Nullable Throwable failure;
@@ -140,7 +142,13 @@ final class Flight {
 		private Share(Flight flight, State state, Runnable listener) {
 			this.flight = flight;
 			this.state = state;
+			this.first = state == State.LEADING;
 			this.listener = listener;
+		}
+
+		/** Whether it has led from the beginning, so that its listener is never told. */
+		boolean isFirst() {
+			return this.first;
 		}
 
 		/**

@@ -1,7 +1,11 @@
 package dev.llmresilience.engine;
 
+import java.util.List;
+
 import dev.llmresilience.GiveUpReason;
 import dev.llmresilience.LlmCallRefusedException;
+import dev.llmresilience.LlmCallReport;
+import dev.llmresilience.LlmCallReport.Attempt;
 import dev.llmresilience.LlmFailure;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +38,20 @@ record NestedFailure(Throwable thrown, @Nullable LlmFailure failure, boolean gon
 			t = t.getCause();
 		}
 		return null;
+	}
+
+	/**
+	 * What a call that shares the failure of an equal one knows of it.
+	 * @param thrown what the other one threw
+	 * @param report what it reported
+	 * @return the failure
+	 */
+	static NestedFailure of(Throwable thrown, LlmCallReport report) {
+		List<Attempt> attempts = report.attempts();
+		Attempt last = attempts.isEmpty() ? null : attempts.get(attempts.size() - 1);
+		LlmFailure failure = (last != null && last.kind() != null)
+				? LlmFailure.of(last.kind()).withStatus(last.status()).withCode(last.code()).withSent(true) : null;
+		return new NestedFailure(thrown, failure, false);
 	}
 
 	static boolean isGone(GiveUpReason reason) {

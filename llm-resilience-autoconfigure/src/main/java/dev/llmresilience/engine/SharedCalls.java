@@ -1,19 +1,19 @@
 package dev.llmresilience.engine;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 
-import dev.llmresilience.DeadlineExceededException;
 import dev.llmresilience.GiveUpReason;
+import dev.llmresilience.LlmCall;
 import dev.llmresilience.LlmCallRefusedException;
 import dev.llmresilience.LlmCallReport;
 import dev.llmresilience.engine.Flight.Share;
 import dev.llmresilience.engine.Flight.Share.State;
-import dev.llmresilience.time.TimeSource;
 import dev.llmresilience.time.TimeSource.Timer;
 import dev.llmresilience.time.TimeSource.Waiter;
 import org.jspecify.annotations.Nullable;
@@ -25,19 +25,16 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SharedCalls {
 
-	/** What the calling thread makes for all, so that it never waits for itself. */
-	private static final ThreadLocal<Deque<InFlight.Key>> leading = ThreadLocal.withInitial(ArrayDeque::new);
-
 	private final InFlight flights = new InFlight();
 
-	private final TimeSource time;
+	private final CallEngine engine;
 
 	/**
 	 * Creates it.
-	 * @param time the time source of the engine
+	 * @param engine what the calls share with others
 	 */
-	public SharedCalls(TimeSource time) {
-		this.time = time;
+	public SharedCalls(CallEngine engine) {
+		this.engine = engine;
 	}
 
 	/**
@@ -56,39 +53,76 @@ public final class SharedCalls {
 	public <T extends @Nullable Object> T call(Object method, CallPlan plan, Object value, BlockingDriver.Body<T> call)
 			throws Throwable {
 		InFlight.Key key = key(method, plan, value);
-		if (leading.get().contains(key)) {
+		if (Leading.includes(key)) {
 			return call.run();
 		}
-		Waiter waiter = this.time.waiter();
+		long start = this.engine.time().nanoTime();
+		Waiter waiter = this.engine.time().waiter();
 		Share share = this.flights.join(key, waiter::signal);
-		if (share.state() == State.FOLLOWING) {
-			plan.first().provider().monitor().deduplicated();
-			follow(share, waiter, plan);
+		if (share.isFirst()) {
+			return lead(share, call);
 		}
+		plan.first().provider().monitor().deduplicated();
+		long deadline = Call.deadline(start, plan.first().options());
+		follow(share, waiter, plan, start, deadline - start);
 		return switch (share.state()) {
 			case SUCCEEDED -> (T) share.result();
-			case FAILED -> throw failure(share);
-			default -> lead(share, call);
+			case FAILED -> throw failure(share, LlmCall.current());
+			default -> takeOver(share, deadline, call);
 		};
 	}
 
-	private static void follow(Share share, Waiter waiter, CallPlan plan) {
+	private void follow(Share share, Waiter waiter, CallPlan plan, long start, long nanos) {
+		Runnable end = waiter::signal;
+		this.engine.await(end);
 		try {
-			if (waiter.await(plan.first().options().timeoutNanos()) || !share.leave()) {
+			boolean told = !this.engine.isClosed() && waiter.await(nanos);
+			if ((told && share.state() != State.FOLLOWING) || !share.leave()) {
 				return;
 			}
 		}
 		catch (InterruptedException ex) {
 			share.leave();
 			Thread.currentThread().interrupt();
-			throw new CancellationException("Interrupted while an equal call was under way");
+			throw reported(new CancellationException("Interrupted while an equal call was under way"), plan,
+					GiveUpReason.CANCELLED, start);
 		}
-		throw new DeadlineExceededException(plan.first().provider().name());
+		finally {
+			this.engine.awaited(end);
+		}
+		throw left(plan, start);
+	}
+
+	/** Why one who waited does not any more. */
+	private LlmCallRefusedException left(CallPlan plan, long start) {
+		String provider = plan.first().provider().name();
+		LlmCallRefusedException refusal = this.engine.isClosed() ? Refusals.shutdown(provider)
+				: Refusals.deadline(provider);
+		return reported(refusal, plan, refusal.reason(), start);
+	}
+
+	private <X extends Throwable> X reported(X thrown, CallPlan plan, GiveUpReason reason, long start) {
+		Duration elapsed = Duration.ofNanos(this.engine.time().nanoTime() - start);
+		LlmCallReport report = new LlmCallReport(plan.first().provider().name(), List.of(), reason, null, elapsed);
+		thrown.addSuppressed(report);
+		this.engine.listener().onCall(report);
+		return thrown;
+	}
+
+	/** What a call has waited for another counts as its own time. */
+	private static <T extends @Nullable Object> T takeOver(Share share, long deadline, BlockingDriver.Body<T> call)
+			throws Throwable {
+		Long before = Call.bound(deadline);
+		try {
+			return lead(share, call);
+		}
+		finally {
+			Call.restoreBound(before);
+		}
 	}
 
 	private static <T extends @Nullable Object> T lead(Share share, BlockingDriver.Body<T> call) throws Throwable {
-		Deque<InFlight.Key> keys = leading.get();
-		keys.push(share.key());
+		Leading before = Leading.begin(share.key());
 		try {
 			T result = call.run();
 			share.succeeded(result);
@@ -99,7 +133,7 @@ public final class SharedCalls {
 			throw ex;
 		}
 		finally {
-			keys.pop();
+			Leading.restore(before);
 		}
 	}
 
@@ -116,7 +150,7 @@ public final class SharedCalls {
 	public <T extends @Nullable Object> CompletableFuture<T> callAsync(Object method, CallPlan plan, Object value,
 			AsyncBody<T> call) {
 		InFlight.Key key = key(method, plan, value);
-		if (leading.get().contains(key)) {
+		if (Leading.includes(key)) {
 			return call.run();
 		}
 		Following<T> following = new Following<>(plan, call);
@@ -128,9 +162,13 @@ public final class SharedCalls {
 		return new InFlight.Key(method, plan.first().provider().name(), value);
 	}
 
-	private static Throwable failure(Share share) {
+	private static Throwable failure(Share share, @Nullable LlmCall outer) {
 		Throwable failure = share.failure();
-		return (failure != null) ? failure : new IllegalStateException("Failed without a failure");
+		if (failure == null) {
+			return new IllegalStateException("Failed without a failure");
+		}
+		Call.shareFailure(outer, failure);
+		return failure;
 	}
 
 	private static void ended(Share share, Throwable thrown) {
@@ -180,32 +218,66 @@ public final class SharedCalls {
 
 		private final AtomicReference<@Nullable Share> share = new AtomicReference<>();
 
+		/** The context of the caller, in which the call goes on if it takes over. */
+		private final UnaryOperator<Runnable> context;
+
+		private final @Nullable LlmCall outer = LlmCall.current();
+
+		private final long start;
+
+		private final long deadline;
+
 		private volatile @Nullable Timer timer;
 
 		Following(CallPlan plan, AsyncBody<T> call) {
 			this.plan = plan;
 			this.call = call;
+			this.context = engine().context().capture();
+			this.start = engine().time().nanoTime();
+			this.deadline = Call.deadline(this.start, plan.first().options());
+		}
+
+		private CallEngine engine() {
+			return SharedCalls.this.engine;
+		}
+
+		private void execute(Runnable task) {
+			engine().time().execute(this.context.apply(task));
 		}
 
 		void join(InFlight.Key key) {
-			Share share = SharedCalls.this.flights.join(key, () -> SharedCalls.this.time.execute(this::told));
+			Share share = SharedCalls.this.flights.join(key, () -> execute(this::told));
 			this.share.set(share);
+			Runnable end = () -> execute(() -> leave(share));
 			CompletableFuture<?> unused = this.result.whenComplete((value, thrown) -> {
 				share.leave();
+				engine().awaited(end);
 				Timer timer = this.timer;
 				if (timer != null) {
 					timer.cancel();
 				}
 			});
-			if (share.state() == State.LEADING) {
+			if (share.isFirst()) {
 				lead(share);
 				return;
 			}
 			this.plan.first().provider().monitor().deduplicated();
-			this.timer = SharedCalls.this.time.schedule(this.plan.first().options().timeoutNanos(), () -> this.result
-				.completeExceptionally(new DeadlineExceededException(this.plan.first().provider().name())));
+			Timer timer = engine().time().schedule(this.deadline - this.start, () -> execute(() -> leave(share)));
+			this.timer = timer;
+			engine().await(end);
+			if (engine().isClosed()) {
+				leave(share);
+			}
 			if (this.result.isDone()) {
-				share.leave();
+				timer.cancel();
+				engine().awaited(end);
+			}
+		}
+
+		/** Ends the wait. Who leads ends with the call itself. */
+		private void leave(Share share) {
+			if (share.state() == State.FOLLOWING && share.leave()) {
+				this.result.completeExceptionally(left(this.plan, this.start));
 			}
 		}
 
@@ -215,28 +287,40 @@ public final class SharedCalls {
 			Share share = this.share.get();
 			if (share == null) {
 				// Told before it was known here: once more.
-				SharedCalls.this.time.execute(this::told);
+				execute(this::told);
 				return;
 			}
 			switch (share.state()) {
 				case SUCCEEDED -> this.result.complete((T) share.result());
-				case FAILED -> this.result.completeExceptionally(failure(share));
-				case LEADING -> lead(share);
+				case FAILED -> this.result.completeExceptionally(failure(share, this.outer));
+				case LEADING -> takeOver(share);
 				case FOLLOWING, LEFT -> {
 				}
 			}
 		}
 
+		private void takeOver(Share share) {
+			LlmCall before = LlmCall.current();
+			Long bound = Call.bound(this.deadline);
+			Call.restore(this.outer);
+			try {
+				lead(share);
+			}
+			finally {
+				Call.restore(before);
+				Call.restoreBound(bound);
+			}
+		}
+
 		private void lead(Share share) {
-			Deque<InFlight.Key> keys = leading.get();
-			keys.push(share.key());
+			Leading before = Leading.begin(share.key());
 			try {
 				CompletableFuture<T> call = this.call.run();
 				CompletableFuture<?> unused = call.whenComplete((value, thrown) -> end(share, value, thrown));
 				unused = this.result.whenComplete((value, thrown) -> call.cancel(true));
 			}
 			finally {
-				keys.pop();
+				Leading.restore(before);
 			}
 		}
 

@@ -1,11 +1,16 @@
 package dev.llmresilience.limiter;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
 /**
  * A place in the queue of a {@link RateLimiter}. Its state is changed only under the
  * limiter's lock, exactly once after {@link State#WAITING}, and may be read from any
  * thread.
  */
 public final class Ticket {
+
+	private static final Log logger = LogFactory.getLog(Ticket.class);
 
 	private final Permit permit;
 
@@ -70,7 +75,13 @@ public final class Ticket {
 	}
 
 	void notifyOwner() {
-		this.listener.run();
+		try {
+			this.listener.run();
+		}
+		catch (RuntimeException ex) {
+			// It must cost neither the others their turn nor whoever made room its own.
+			logger.error("A call that waited for its turn could not be woken", ex);
+		}
 	}
 
 	/**

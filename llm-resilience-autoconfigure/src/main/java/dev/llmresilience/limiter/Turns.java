@@ -64,10 +64,6 @@ final class Turns {
 		return this.lock;
 	}
 
-	boolean isClosed() {
-		return this.closed;
-	}
-
 	int waiting() {
 		return this.line.length();
 	}

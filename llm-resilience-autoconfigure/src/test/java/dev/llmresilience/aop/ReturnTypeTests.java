@@ -2,6 +2,7 @@ package dev.llmresilience.aop;
 
 import java.io.UncheckedIOException;
 import java.net.ConnectException;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
@@ -39,6 +40,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
@@ -184,6 +186,32 @@ class ReturnTypeTests {
 		runner.withBean(Itself.class)
 			.run((context) -> assertThat(context).getFailure()
 				.hasStackTraceContaining("names the provider that has failed"));
+	}
+
+	@Test
+	void aProviderTakesOverOnce() {
+		runner.withPropertyValues("llm.resilience.strict=false").withBean(Repeated.class).run((context) -> {
+			Repeated repeated = context.getBean(Repeated.class);
+			assertThatException().isThrownBy(repeated::ask);
+			assertThat(repeated.asked()).containsExactly("default", "default", "default", "default", "other", "other",
+					"other", "other");
+		});
+	}
+
+	static class Repeated {
+
+		private final List<String> asked = new ArrayList<>();
+
+		@LlmRetry(failover = { "other", "nobody", "other" })
+		public String ask() {
+			this.asked.add(Objects.requireNonNull(LlmCall.current()).provider());
+			throw new UncheckedIOException(new ConnectException("refused"));
+		}
+
+		List<String> asked() {
+			return this.asked;
+		}
+
 	}
 
 	static class Unknown {

@@ -1,6 +1,7 @@
 package dev.llmresilience.autoconfigure;
 
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -272,6 +273,14 @@ class RetryLayersTests {
 	void apachesClientIsNoLayerBelowWhatBootMakesOnceItsRetriesAreDisabled(Class<?> chat) {
 		boots().withUserConfiguration(chat, RetriesDisabled.class)
 			.run((context) -> assertThat(found(context)).isEmpty());
+	}
+
+	@Test
+	void ofSeveralClientsTheOneThatRetriesIsFound() {
+		List<HttpClient> clients = List.of(HttpClients.custom().disableAutomaticRetries().build(),
+				HttpClients.createDefault(), HttpClients.createDefault());
+		this.runner.withBean("clients", HttpComponentsLayers.HttpClients.class, () -> () -> Map.of("several", clients))
+			.run((context) -> assertThat(found(context)).containsExactly("several"));
 	}
 
 	@Test

@@ -19,8 +19,16 @@ final class CountedTimers implements TimeSource {
 
 	private Duration early = Duration.ZERO;
 
+	private Runnable last = () -> {
+	};
+
 	CountedTimers(VirtualTime time) {
 		this.time = time;
+	}
+
+	/** What the timer that was set last does when it goes off. */
+	Runnable last() {
+		return this.last;
 	}
 
 	int pending() {
@@ -58,6 +66,7 @@ final class CountedTimers implements TimeSource {
 	public Timer schedule(long delayNanos, Runnable task) {
 		Object entry = new Object();
 		this.pending.add(entry);
+		this.last = task;
 		Timer timer = this.time.schedule(delayNanos - this.early.toNanos(), () -> {
 			this.pending.remove(entry);
 			task.run();

@@ -429,6 +429,19 @@ class WaitingRoomTests {
 	}
 
 	@Test
+	void aTimerThatGoesOffWhileItIsSetAnewSetsNoOther() {
+		open();
+		join("a", Duration.ofSeconds(5));
+		Runnable late = this.time.last();
+		join("b", Duration.ofSeconds(4));
+		late.run();
+		assertThat(this.time.pending()).isEqualTo(1);
+		pass(Duration.ofSeconds(5));
+		assertThat(this.told).containsExactly("b", "a");
+		assertThat(this.time.pending()).isZero();
+	}
+
+	@Test
 	void aTimerThatGoesOffTooEarlyIsSetAgain() {
 		this.time.nextGoesOffEarly(Duration.ofMillis(1));
 		open();

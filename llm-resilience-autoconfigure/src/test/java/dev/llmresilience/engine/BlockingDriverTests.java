@@ -189,6 +189,21 @@ class BlockingDriverTests {
 	}
 
 	@Test
+	void aSideEffectOfACallWithinIsOneOfTheCallAround() {
+		this.simulation.with("p");
+		AtomicInteger charged = new AtomicInteger();
+		Caller<String> caller = this.simulation.run("p", () -> {
+			this.simulation.call("p", () -> {
+				current().sideEffect();
+				return charged.incrementAndGet();
+			});
+			throw status(503);
+		});
+		assertThat(caller.report().reason()).isEqualTo(GiveUpReason.SIDE_EFFECT);
+		assertThat(charged).hasValue(1);
+	}
+
+	@Test
 	void theBodyKnowsItsCall() {
 		this.simulation.with("p");
 		List<String> seen = new ArrayList<>();

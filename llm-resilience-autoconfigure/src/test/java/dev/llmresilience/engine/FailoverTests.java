@@ -206,6 +206,36 @@ class FailoverTests {
 		assertThat(this.asked).contains("a", "b");
 	}
 
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void theFallbackMethodHidesNoBugThatShowsAtTheNextProvider(boolean future) {
+		CallPlan plan = this.simulation.with("a").with("b").plan("a", "b");
+		Outcome outcome = call(future, plan, (call) -> {
+			if (call.provider().equals("b")) {
+				throw new IllegalArgumentException("bug");
+			}
+			throw status(529);
+		}, (failure) -> "fallback");
+		assertThat(outcome.thrown()).isInstanceOf(StatusException.class);
+		assertThat(outcome.thrown().getSuppressed()).anySatisfy((ex) -> assertThat(ex).hasMessage("bug"));
+	}
+
+	@Test
+	void nobodyFallsBackForACallerThatWentAwayAtTheNextProvider() {
+		CallPlan plan = this.simulation.with("a").with("b").plan("a", "b");
+		Caller<String> caller = this.simulation.start(() -> new BlockingDriver(this.simulation.engine()).call(plan,
+				null, 0, () -> failsAt(Objects.requireNonNull(LlmCall.current()), "a", 500), (failure) -> "fallback"));
+		Caller<String> leaves = this.simulation
+			.start(() -> new BlockingDriver(this.simulation.engine()).call(plan, null, 0, () -> {
+				throw status(500);
+			}, (failure) -> "fallback"));
+		// Its last attempt at the first one is after 7 s.
+		this.simulation.interruptAfter(Duration.ofMillis(7500), leaves);
+		this.simulation.time.run();
+		assertThat(caller.result()).isEqualTo("answer of b");
+		assertThat(leaves.thrown()).isInstanceOf(StatusException.class);
+	}
+
 	@Test
 	void everyFailoverIsAnEvent() {
 		List<FailoverEvent> events = new ArrayList<>();

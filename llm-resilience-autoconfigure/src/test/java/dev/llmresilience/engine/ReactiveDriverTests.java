@@ -392,6 +392,29 @@ class ReactiveDriverTests {
 		assertThat(subscriber.elements).containsExactly("p1");
 	}
 
+	/** So that the innermost retries, and nobody else. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aCallWithinAnotherKnowsThatOnAnyThread(boolean single) {
+		CallPlan plan = this.simulation.plan("p");
+		BlockingDriver.Body<Flux<String>> attempt = () -> {
+			this.attempts++;
+			return failing(500);
+		};
+		Publisher<String> inner = single ? driver().mono(plan, null, 0, attempt, null)
+				: driver().flux(plan, null, 0, attempt, null);
+		BlockingDriver.Body<Flux<String>> around = () -> later().thenMany(inner);
+		Subscriber<String> subscriber = subscribe(single ? driver().mono(plan, null, 0, around, null).flux()
+				: driver().flux(plan, null, 0, around, null));
+		pass(600);
+		assertThat(subscriber.failures).hasSize(1);
+		assertThat(this.attempts).isEqualTo(4);
+	}
+
+	private Mono<Void> later() {
+		return Mono.create((sink) -> this.simulation.time.schedule(1_000_000, sink::success));
+	}
+
 	@Test
 	void callsWaitForTheirTurnWithoutAThread() {
 		this.simulation.with("q", Simulation.EXACT, Simulation.ONE_PER_SECOND, null, null);

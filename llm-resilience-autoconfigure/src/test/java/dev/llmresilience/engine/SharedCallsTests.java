@@ -1,15 +1,30 @@
 package dev.llmresilience.engine;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.llmresilience.DeadlineExceededException;
+import dev.llmresilience.GiveUpReason;
+import dev.llmresilience.LlmCall;
+import dev.llmresilience.Priority;
 import dev.llmresilience.engine.Simulation.Caller;
+import dev.llmresilience.failure.ResultClassifiers;
 import dev.llmresilience.limiter.LimiterMode;
 import dev.llmresilience.limiter.LimiterSettings;
+import dev.llmresilience.test.SettableTime;
+import dev.llmresilience.time.TimeSource;
+import dev.llmresilience.tokens.TokenUsageReaders;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,7 +46,7 @@ class SharedCallsTests {
 
 	private final Simulation simulation = new Simulation();
 
-	private final SharedCalls shared = new SharedCalls(this.simulation.time);
+	private final SharedCalls shared = new SharedCalls(this.simulation.engine());
 
 	private int requests;
 
@@ -99,6 +114,35 @@ class SharedCallsTests {
 		assertThat(this.requests).isEqualTo(1);
 	}
 
+	/** The innermost has retried already, whoever made its call. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void callsAroundThoseThatShareAFailureDoNotRetryIt(boolean future) {
+		CallPlan plan = this.simulation.plan("p");
+		CallEngine engine = this.simulation.engine();
+		List<Object> around = new ArrayList<>();
+		for (int i = 0; i < 2; i++) {
+			if (future) {
+				around.add(new FutureDriver(engine).call(plan, null, 0, () -> this.shared.callAsync(METHOD, plan,
+						"equal", () -> new FutureDriver(engine).call(plan, null, 0, () -> {
+							this.requests++;
+							return CompletableFuture.failedFuture(status(500));
+						}, null)), null));
+			}
+			else {
+				around.add(this.simulation
+					.start(() -> new BlockingDriver(engine).<Object>call(plan, null, 0, () -> this.shared.call(METHOD,
+							plan, "equal", () -> new BlockingDriver(engine).<Object>call(plan, null, 0, () -> {
+								this.requests++;
+								throw status(500);
+							}, null)), null)));
+			}
+		}
+		this.simulation.time.runFor(Duration.ofMinutes(1));
+		assertThat(around).hasSize(2);
+		assertThat(this.requests).isEqualTo(4);
+	}
+
 	@Test
 	void aFollowerTakesOverFromALeaderThatIsCancelled() {
 		Caller<Object> leader = start("equal", null);
@@ -121,6 +165,7 @@ class SharedCallsTests {
 		assertThat(leader.result()).isEqualTo("answer 1");
 		assertThat(follower.failed()).isTrue();
 		assertThat(follower.interrupted()).isTrue();
+		assertThat(follower.report().reason()).isEqualTo(GiveUpReason.CANCELLED);
 		assertThat(follower.ended()).isEqualTo(Duration.ofMillis(500));
 	}
 
@@ -135,7 +180,57 @@ class SharedCallsTests {
 		this.simulation.time.run();
 		assertThat(leader.result()).isEqualTo("late");
 		assertThat(follower.thrown()).isInstanceOf(DeadlineExceededException.class);
+		assertThat(follower.report().reason()).isEqualTo(GiveUpReason.DEADLINE);
 		assertThat(follower.ended()).isEqualTo(Duration.ofSeconds(30));
+	}
+
+	@Test
+	void aFollowerWaitsNoLongerThanTheDeadlineThatItIsUnder() {
+		start("equal", null);
+		CallPlan plan = this.simulation.plan("p");
+		Caller<Object> follower = this.simulation.start(() -> this.simulation.resilience()
+			.withDeadline(Duration.ofMillis(400), () -> shared(plan, "equal", () -> "own")));
+		Caller<Object> within = this.simulation.start(() -> {
+			CallOptions options = this.simulation.options("p");
+			CallPlan half = CallPlan.of(plan.first().provider(),
+					new CallOptions(options.policy().withTimeouts(Duration.ofMillis(500), Duration.ofMinutes(1)), 1,
+							true, Priority.NORMAL, List.of(), List.of()));
+			return new BlockingDriver(this.simulation.engine()).<Object>call(half, null, 0,
+					() -> shared(plan, "equal", () -> "own"), null);
+		});
+		this.simulation.time.run();
+		assertThat(follower.thrown()).isInstanceOf(DeadlineExceededException.class);
+		assertThat(follower.ended()).isEqualTo(Duration.ofMillis(400));
+		assertThat(within.ended()).isEqualTo(Duration.ofMillis(500));
+	}
+
+	private Object shared(CallPlan plan, Object value, BlockingDriver.Body<Object> call) throws Exception {
+		try {
+			return this.shared.call(METHOD, plan, value, call);
+		}
+		catch (Exception | Error ex) {
+			throw ex;
+		}
+		catch (Throwable ex) {
+			throw new AssertionError(ex);
+		}
+	}
+
+	@Test
+	void whatAFollowerHasWaitedIsNotGivenToItAgainWhenItTakesOver() {
+		CallPlan plan = this.simulation.plan("p");
+		List<Duration> left = new ArrayList<>();
+		BlockingDriver.Body<Object> call = () -> new BlockingDriver(this.simulation.engine()).call(plan, null, 0,
+				() -> {
+					left.add(Objects.requireNonNull(LlmCall.current()).timeLeft());
+					this.simulation.time.sleep(Duration.ofSeconds(25));
+					return "late";
+				}, null);
+		Caller<Object> leader = this.simulation.start(() -> this.shared.call(METHOD, plan, "equal", call));
+		this.simulation.start(() -> this.shared.call(METHOD, plan, "equal", call));
+		this.simulation.interruptAfter(Duration.ofSeconds(20), leader);
+		this.simulation.time.run();
+		assertThat(left).containsExactly(Duration.ofSeconds(30), Duration.ofSeconds(10));
 	}
 
 	@Test
@@ -207,6 +302,158 @@ class SharedCallsTests {
 		this.simulation.time.runFor(Duration.ofSeconds(30));
 		assertThat(leader).isNotDone();
 		assertThat(catchThrowable(follower::get)).hasCauseInstanceOf(DeadlineExceededException.class);
+	}
+
+	@Test
+	void aFollowingFutureWaitsNoLongerThanTheDeadlineThatItIsUnder() throws Exception {
+		CompletableFuture<Object> leader = begin();
+		CompletableFuture<Object> follower = this.simulation.resilience()
+			.withDeadline(Duration.ofSeconds(5), this::begin);
+		this.simulation.time.runFor(Duration.ofSeconds(5));
+		assertThat(leader).isNotDone();
+		assertThat(follower).isDone();
+		assertThat(catchThrowable(follower::get)).hasCauseInstanceOf(DeadlineExceededException.class);
+	}
+
+	@Test
+	void aFutureThatTakesOverIsMadeInTheContextOfItsCaller() {
+		ThreadLocal<String> user = new ThreadLocal<>();
+		List<@Nullable Object> seen = new ArrayList<>();
+		CallEngine engine = new CallEngine(this.simulation.time, this.simulation.classifier,
+				new ResultClassifiers(List.of()), new TokenUsageReaders(List.of()), () -> {
+					String captured = user.get();
+					return (task) -> () -> {
+						user.set(captured);
+						task.run();
+						user.remove();
+					};
+				});
+		SharedCalls shared = new SharedCalls(engine);
+		CallPlan plan = this.simulation.plan("p");
+		CompletableFuture<Object> leader = shared.callAsync(METHOD, plan, "equal", CompletableFuture::new);
+		this.simulation.time.runFor(Duration.ofSeconds(20));
+		user.set("me");
+		CompletableFuture<Object> around = new FutureDriver(engine).call(plan, null, 0, () -> {
+			return shared.callAsync(METHOD, plan, "equal", () -> new FutureDriver(engine).call(plan, null, 0, () -> {
+				LlmCall inner = Objects.requireNonNull(LlmCall.current());
+				seen.add(user.get());
+				seen.add(inner.timeLeft());
+				inner.sideEffect();
+				return CompletableFuture.failedFuture(status(500));
+			}, null));
+		}, null);
+		user.remove();
+		this.simulation.time.runFor(Duration.ofSeconds(10));
+		leader.cancel(true);
+		this.simulation.time.runFor(Duration.ofMillis(500));
+		assertThat(around).as("nested, so not retried").isCompletedExceptionally();
+		assertThat(seen).containsExactly("me", Duration.ofSeconds(20));
+		assertThat(LlmCall.current()).isNull();
+	}
+
+	@Test
+	void aRetriedCallWithinAnEqualOneDoesNotWaitForItself() {
+		CallPlan plan = this.simulation.plan("p");
+		int[] attempts = new int[1];
+		CompletableFuture<Object> call = this.shared.callAsync(METHOD, plan, "equal",
+				() -> new FutureDriver(this.simulation.engine()).call(plan, null, 0, () -> {
+					if (++attempts[0] == 1) {
+						return CompletableFuture.<Object>failedFuture(status(500));
+					}
+					return this.shared.callAsync(METHOD, plan, "equal",
+							() -> CompletableFuture.completedFuture("inner"));
+				}, null));
+		this.simulation.time.runFor(Duration.ofSeconds(2));
+		assertThat(call).isCompletedWithValue("inner");
+	}
+
+	/**
+	 * Whoever comes just as the leader goes may be told that it leads before it has
+	 * looked itself.
+	 */
+	@Test
+	void aFutureThatComesAsTheLeaderGoesMakesOneCall() throws Exception {
+		TasksLater time = new TasksLater();
+		SharedCalls shared = new SharedCalls(new CallEngine(time, this.simulation.classifier));
+		CallPlan plan = this.simulation.plan("p");
+		AtomicInteger made = new AtomicInteger();
+		SharedCalls.AsyncBody<Object> body = () -> {
+			made.incrementAndGet();
+			return new CompletableFuture<>();
+		};
+		ExecutorService other = Executors.newSingleThreadExecutor();
+		try {
+			for (int round = 0; round < 20_000; round++) {
+				CompletableFuture<Object> leader = shared.callAsync(METHOD, plan, "equal", body);
+				AtomicInteger ready = new AtomicInteger(2);
+				List<CompletableFuture<Object>> followers = new ArrayList<>();
+				Future<?> follower = other.submit(() -> {
+					meet(ready);
+					followers.add(shared.callAsync(METHOD, plan, "equal", body));
+				});
+				meet(ready);
+				leader.cancel(true);
+				follower.get();
+				time.runTasks();
+				assertThat(made.getAndSet(0)).isEqualTo(2);
+				followers.forEach((one) -> one.cancel(true));
+			}
+		}
+		finally {
+			other.shutdownNow();
+		}
+	}
+
+	private static void meet(AtomicInteger ready) {
+		ready.decrementAndGet();
+		while (ready.get() > 0) {
+			Thread.onSpinWait();
+		}
+	}
+
+	/** Runs tasks when it is told to. */
+	private static final class TasksLater implements TimeSource {
+
+		private final SettableTime time = new SettableTime();
+
+		private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+
+		void runTasks() {
+			for (Runnable task = this.tasks.poll(); task != null; task = this.tasks.poll()) {
+				task.run();
+			}
+		}
+
+		@Override
+		public long nanoTime() {
+			return this.time.nanoTime();
+		}
+
+		@Override
+		public Instant now() {
+			return this.time.now();
+		}
+
+		@Override
+		public double random() {
+			return this.time.random();
+		}
+
+		@Override
+		public Timer schedule(long delayNanos, Runnable task) {
+			return this.time.schedule(delayNanos, task);
+		}
+
+		@Override
+		public void execute(Runnable task) {
+			this.tasks.add(task);
+		}
+
+		@Override
+		public Waiter waiter() {
+			return this.time.waiter();
+		}
+
 	}
 
 }

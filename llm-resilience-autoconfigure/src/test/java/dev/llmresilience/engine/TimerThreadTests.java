@@ -163,6 +163,21 @@ class TimerThreadTests {
 		assertThat(this.onTimer).isEmpty();
 	}
 
+	@Test
+	void theEndOfACallThatFollowedAnEqualOneForTooLongRunsElsewhere() {
+		CallPlan plan = plan();
+		SharedCalls shared = new SharedCalls(this.engine);
+		CompletableFuture<Object> leader = shared.callAsync("method", plan, "equal", CompletableFuture::new);
+		CompletableFuture<Object> told = shared
+			.callAsync("method", plan, "equal", () -> CompletableFuture.<Object>completedFuture("own"))
+			.whenComplete((value, thrown) -> happens("end"));
+		this.simulation.time.runFor(Duration.ofMinutes(2));
+		assertThat(leader).isNotDone();
+		assertThat(told).isCompletedExceptionally();
+		assertThat(this.happened).containsExactly("end");
+		assertThat(this.onTimer).isEmpty();
+	}
+
 	/** Knows whether what runs was set off by a timer, or is a task. */
 	private static final class MarkedTime implements TimeSource {
 

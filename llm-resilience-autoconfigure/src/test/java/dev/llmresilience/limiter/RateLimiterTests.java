@@ -44,6 +44,23 @@ class RateLimiterTests {
 		assertThat(limiter.waiting()).isZero();
 	}
 
+	@Test
+	void oneWhoCannotBeWokenCostsNobodyElseItsTurn() {
+		RateLimiter limiter = new RateLimiter(marginOf(Duration.ZERO, 6000, 1), this.time);
+		taken(limiter);
+		List<String> told = new ArrayList<>();
+		for (int i = 0; i < 2; i++) {
+			limiter.enqueue(permit(), this.time.nanoTime(), this.time.nanoTime() + HOUR, false, () -> {
+				throw new IllegalStateException("no thread left");
+			});
+		}
+		Ticket ticket = limiter.enqueue(permit(), this.time.nanoTime(), this.time.nanoTime() + HOUR, false,
+				() -> told.add("c"));
+		limiter.close();
+		assertThat(ticket.state()).isEqualTo(State.REFUSED_CLOSED);
+		assertThat(told).hasSize(1);
+	}
+
 	/** With a small bucket to be late would be to lose what no longer fits into it. */
 	@ParameterizedTest
 	@CsvSource({ "600, 20, 100, 0", "60000, 20, 100, 0", "600000, 1, 100, 0", "600000, 4, 51, 150",

@@ -87,7 +87,8 @@ public final class LlmRetryMethods implements SmartInitializingSingleton {
 			for (MethodPlan plan : this.plans.check(type)) {
 				LlmRetry annotation = LlmRetryAnnotations.find(plan.method(), type);
 				methods.add(new ProtectedMethod(plan.method(), type, plan.calls().first().provider(),
-						(annotation != null) ? annotation.maxAttempts() : 0));
+						(annotation != null) ? annotation.maxAttempts() : 0,
+						this.plans.isBlocking(plan) && plan.recovery() == null));
 			}
 		}
 		return methods;

@@ -42,7 +42,8 @@ final class HttpComponentsLayers implements RetryLayerFinder {
 	private static void add(String name, HttpClient client, Set<HttpClient> seen, List<Finding> found) {
 		if (seen.add(client) && found.stream().noneMatch((finding) -> finding.name().equals(name))) {
 			found.add(Finding.ofHttpClient(name, "Apache HttpClient, after a 429 or 503",
-					HttpComponentsRetries.tries(client), "Call disableAutomaticRetries() on its HttpClientBuilder"));
+					HttpComponentsRetries.tries(client), "Call disableAutomaticRetries() on its HttpClientBuilder",
+					false));
 		}
 	}
 

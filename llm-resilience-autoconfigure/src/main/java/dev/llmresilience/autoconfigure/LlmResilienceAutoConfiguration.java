@@ -73,7 +73,7 @@ public final class LlmResilienceAutoConfiguration {
 				properties.maxKeys(), time, new GuardEvents(publisher));
 	}
 
-	@Bean
+	@Bean(destroyMethod = "end")
 	CallEngine llmCallEngine(TimeSource time, DefaultFailureClassifier classifier,
 			ObjectProvider<ResultClassifier> results, ObjectProvider<TokenUsageReader> usages,
 			ObjectProvider<ContextCarrier> context) {

@@ -16,7 +16,6 @@ import dev.llmresilience.engine.CallEngine;
 import dev.llmresilience.engine.FutureDriver;
 import dev.llmresilience.engine.Providers;
 import dev.llmresilience.engine.SharedCalls;
-import dev.llmresilience.time.TimeSource;
 
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -82,8 +81,8 @@ class LlmRetryConfiguration {
 	}
 
 	@Bean
-	SharedCalls llmSharedCalls(TimeSource time) {
-		return new SharedCalls(time);
+	SharedCalls llmSharedCalls(CallEngine engine) {
+		return new SharedCalls(engine);
 	}
 
 	@Bean

@@ -7,7 +7,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 
-import dev.llmresilience.DeadlineExceededException;
 import dev.llmresilience.GiveUpReason;
 import dev.llmresilience.LlmCallRefusedException;
 import dev.llmresilience.LlmCallReport;
@@ -30,14 +29,17 @@ public final class SharedCalls {
 
 	private final InFlight flights = new InFlight();
 
+	private final CallEngine engine;
+
 	private final TimeSource time;
 
 	/**
 	 * Creates it.
-	 * @param time the time source of the engine
+	 * @param engine time, and the waits that a shutdown ends
 	 */
-	public SharedCalls(TimeSource time) {
-		this.time = time;
+	public SharedCalls(CallEngine engine) {
+		this.engine = engine;
+		this.time = engine.time();
 	}
 
 	/**
@@ -71,9 +73,12 @@ public final class SharedCalls {
 		};
 	}
 
-	private static void follow(Share share, Waiter waiter, CallPlan plan) {
+	private void follow(Share share, Waiter waiter, CallPlan plan) {
+		Runnable end = waiter::signal;
+		this.engine.await(end);
 		try {
-			if (waiter.await(plan.first().options().timeoutNanos()) || !share.leave()) {
+			boolean told = !this.engine.isClosed() && waiter.await(plan.first().options().timeoutNanos());
+			if ((told && share.state() != State.FOLLOWING) || !share.leave()) {
 				return;
 			}
 		}
@@ -82,7 +87,16 @@ public final class SharedCalls {
 			Thread.currentThread().interrupt();
 			throw new CancellationException("Interrupted while an equal call was under way");
 		}
-		throw new DeadlineExceededException(plan.first().provider().name());
+		finally {
+			this.engine.awaited(end);
+		}
+		throw left(plan);
+	}
+
+	/** Why one who waited does not any more. */
+	private LlmCallRefusedException left(CallPlan plan) {
+		String provider = plan.first().provider().name();
+		return this.engine.isClosed() ? Refusals.shutdown(provider) : Refusals.deadline(provider);
 	}
 
 	private static <T extends @Nullable Object> T lead(Share share, BlockingDriver.Body<T> call) throws Throwable {
@@ -189,8 +203,10 @@ public final class SharedCalls {
 		void join(InFlight.Key key) {
 			Share share = SharedCalls.this.flights.join(key, () -> SharedCalls.this.time.execute(this::told));
 			this.share.set(share);
+			Runnable end = () -> SharedCalls.this.time.execute(() -> leave(share));
 			CompletableFuture<?> unused = this.result.whenComplete((value, thrown) -> {
 				share.leave();
+				SharedCalls.this.engine.awaited(end);
 				Timer timer = this.timer;
 				if (timer != null) {
 					timer.cancel();
@@ -200,10 +216,22 @@ public final class SharedCalls {
 				lead(share);
 				return;
 			}
-			this.timer = SharedCalls.this.time.schedule(this.plan.first().options().timeoutNanos(), () -> this.result
-				.completeExceptionally(new DeadlineExceededException(this.plan.first().provider().name())));
+			this.timer = SharedCalls.this.time.schedule(this.plan.first().options().timeoutNanos(),
+					() -> this.result.completeExceptionally(left(this.plan)));
+			SharedCalls.this.engine.await(end);
+			if (SharedCalls.this.engine.isClosed()) {
+				leave(share);
+			}
 			if (this.result.isDone()) {
 				share.leave();
+				SharedCalls.this.engine.awaited(end);
+			}
+		}
+
+		/** Ends the wait at a shutdown. Who leads ends with the call itself. */
+		private void leave(Share share) {
+			if (share.state() == State.FOLLOWING) {
+				this.result.completeExceptionally(left(this.plan));
 			}
 		}
 

@@ -31,7 +31,7 @@ class SharedCallsTests {
 
 	private final Simulation simulation = new Simulation();
 
-	private final SharedCalls shared = new SharedCalls(this.simulation.time);
+	private final SharedCalls shared = new SharedCalls(this.simulation.engine());
 
 	private int requests;
 

@@ -23,6 +23,7 @@ import dev.llmresilience.Recovery;
 import dev.llmresilience.RecoveryStrategy;
 import dev.llmresilience.ShutdownException;
 import dev.llmresilience.breaker.CircuitBreaker;
+import dev.llmresilience.budget.RetryBudget;
 import dev.llmresilience.limiter.Permit;
 import dev.llmresilience.limiter.RateLimiter;
 import org.awaitility.Awaitility;
@@ -173,6 +174,10 @@ class ShutdownOfWaitsTests {
 		try (ConfigurableApplicationContext context = starts.run()) {
 			wait.prepare(context);
 			call = shape.start(context, wait);
+			if (wait == Wait.THE_NEXT_ATTEMPT) {
+				RetryBudget budget = context.getBean("defaultRetryBudget", RetryBudget.class);
+				Awaitility.await().pollInterval(Duration.ofMillis(5)).until(() -> budget.tokens() < 50);
+			}
 			assertThat(call).isNotDone();
 		}
 		Throwable end = end(call);
@@ -309,7 +314,8 @@ class ShutdownOfWaitsTests {
 	 */
 	private boolean isNew(Thread thread) {
 		return !this.before.contains(thread) && !thread.getClass().getName().startsWith("jdk.internal")
-				&& !thread.getName().startsWith("CompletableFuture");
+				&& !thread.getName().startsWith("CompletableFuture")
+				&& !thread.getName().startsWith("ForkJoinPool.commonPool");
 	}
 
 	private static Object never() throws InterruptedException {

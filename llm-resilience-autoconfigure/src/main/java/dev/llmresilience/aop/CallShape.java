@@ -1,5 +1,7 @@
 package dev.llmresilience.aop;
 
+import java.lang.reflect.Method;
+
 import dev.llmresilience.engine.BlockingDriver.Body;
 import dev.llmresilience.engine.BlockingDriver.Fallback;
 import dev.llmresilience.engine.CallPlan;
@@ -54,10 +56,10 @@ public interface CallShape {
 
 		/**
 		 * Finds the shape of a method's calls.
-		 * @param returnType what the method returns
+		 * @param method the method
 		 * @return the shape, or {@code null} if it is another one's type
 		 */
-		@Nullable CallShape of(Class<?> returnType);
+		@Nullable CallShape of(Method method);
 
 	}
 

@@ -1,5 +1,6 @@
 package dev.llmresilience.aop;
 
+import java.lang.reflect.Method;
 import java.util.List;
 
 /**
@@ -21,9 +22,9 @@ public final class CallShapes {
 		this.others = List.copyOf(others);
 	}
 
-	CallShape of(Class<?> returnType) {
+	CallShape of(Method method) {
 		for (CallShape.Factory other : this.others) {
-			CallShape shape = other.of(returnType);
+			CallShape shape = other.of(method);
 			if (shape != null) {
 				return shape;
 			}

@@ -1,12 +1,12 @@
 package dev.llmresilience.aop;
 
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.support.AopUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -34,7 +34,7 @@ final class FallbackMethod {
 	 * @throws InvalidLlmRetryException if there is none that fits
 	 */
 	static FallbackMethod of(String name, Method method, Class<?> targetClass) {
-		Class<?>[] same = method.getParameterTypes();
+		Class<?>[] same = parameters(method);
 		for (Method candidate : ReflectionUtils.getAllDeclaredMethods(targetClass)) {
 			FallbackMethod fallback = match(candidate, name, same, method);
 			if (fallback != null) {
@@ -64,10 +64,11 @@ final class FallbackMethod {
 	private static @Nullable FallbackMethod match(Method candidate, String name, Class<?>[] same, Method method) {
 		if (!candidate.getName().equals(name) || candidate.isBridge()
 				|| !ClassUtils.isAssignable(method.getReturnType(), candidate.getReturnType())
-				|| (Modifier.isStatic(method.getModifiers()) && !Modifier.isStatic(candidate.getModifiers()))) {
+				|| (Modifier.isStatic(method.getModifiers()) && !Modifier.isStatic(candidate.getModifiers()))
+				|| Suspending.is(method) != Suspending.is(candidate)) {
 			return null;
 		}
-		Class<?>[] parameters = candidate.getParameterTypes();
+		Class<?>[] parameters = parameters(candidate);
 		Class<?> failureType = null;
 		if (parameters.length == same.length + 1 && Throwable.class.isAssignableFrom(parameters[same.length])) {
 			failureType = parameters[same.length];
@@ -84,6 +85,12 @@ final class FallbackMethod {
 		return new FallbackMethod(candidate, failureType);
 	}
 
+	/** Without the continuation of a suspending function. */
+	private static Class<?>[] parameters(Method method) {
+		Class<?>[] all = method.getParameterTypes();
+		return Suspending.is(method) ? Arrays.copyOf(all, all.length - 1) : all;
+	}
+
 	/**
 	 * Lets the fallback answer.
 	 * @param target the object behind the proxy
@@ -93,6 +100,7 @@ final class FallbackMethod {
 	 * @throws Throwable what it throws, or the failure itself if the fallback does not
 	 * take failures of that type
 	 */
+	@SuppressWarnings("NullAway") // Arguments may be null, whatever Spring says.
 	@Nullable Object invoke(@Nullable Object target, @Nullable Object[] arguments, Throwable failure) throws Throwable {
 		@Nullable Object[] all = arguments;
 		if (this.failureType != null) {
@@ -100,14 +108,11 @@ final class FallbackMethod {
 				throw failure;
 			}
 			all = Arrays.copyOf(arguments, arguments.length + 1);
-			all[arguments.length] = failure;
+			int place = this.method.getParameterCount() - (Suspending.is(this.method) ? 2 : 1);
+			System.arraycopy(arguments, place, all, place + 1, arguments.length - place);
+			all[place] = failure;
 		}
-		try {
-			return this.method.invoke(target, all);
-		}
-		catch (InvocationTargetException ex) {
-			throw ex.getTargetException();
-		}
+		return AopUtils.invokeJoinpointUsingReflection(target, this.method, all);
 	}
 
 }

@@ -1,5 +1,6 @@
 package dev.llmresilience.aop;
 
+import java.lang.reflect.Method;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -27,7 +28,8 @@ public final class FutureShape implements CallShape, CallShape.Factory {
 	}
 
 	@Override
-	public @Nullable CallShape of(Class<?> returnType) {
+	public @Nullable CallShape of(Method method) {
+		Class<?> returnType = method.getReturnType();
 		return (returnType == CompletableFuture.class || returnType == CompletionStage.class) ? this : null;
 	}
 

@@ -87,17 +87,15 @@ public final class LlmRetryMethods implements SmartInitializingSingleton {
 			for (MethodPlan plan : this.plans.check(type)) {
 				LlmRetry annotation = LlmRetryAnnotations.find(plan.method(), type);
 				methods.add(new ProtectedMethod(plan.method(), type, plan.calls().first().provider(),
-						(annotation != null) ? annotation.maxAttempts() : 0));
+						(annotation != null) ? annotation.maxAttempts() : 0,
+						this.plans.isBlocking(plan) && plan.recovery() == null));
 			}
 		}
 		return methods;
 	}
 
 	private static void warnOfLaterResult(Method method) {
-		Class<?>[] parameters = method.getParameterTypes();
-		boolean suspends = parameters.length > 0
-				&& parameters[parameters.length - 1].getName().equals("kotlin.coroutines.Continuation");
-		if (suspends || isLater(method.getReturnType())) {
+		if (isLater(method.getReturnType())) {
 			logger.warn("@LlmRetry on " + method.getDeclaringClass().getName() + "." + method.getName()
 					+ " protects only the call that opens its " + method.getReturnType().getSimpleName()
 					+ ", not what is read from that. Return the result itself, a CompletableFuture, a Mono or a Flux.");

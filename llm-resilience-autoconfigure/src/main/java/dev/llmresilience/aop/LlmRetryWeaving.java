@@ -72,7 +72,9 @@ public final class LlmRetryWeaving {
 	@Around(value = "(" + ON_METHOD + " || " + ON_TYPE + ") && !(" + IN_PROXY + ")", argNames = "joinPoint")
 	public @Nullable Object call(ProceedingJoinPoint joinPoint) throws Throwable {
 		Invocation invocation = new Invocation(joinPoint);
-		LlmRetryAspect advice = OwnInvocation.includes(invocation) ? null : WovenAdvice.connected();
+		// Only a proxy makes a publisher of a suspending function.
+		boolean passes = Suspending.is(invocation.getMethod()) || OwnInvocation.includes(invocation);
+		LlmRetryAspect advice = passes ? null : WovenAdvice.connected();
 		return (advice != null) ? advice.invoke(invocation) : invocation.proceed();
 	}
 

@@ -126,7 +126,7 @@ public final class MethodPlans {
 		CallOptions options = options(annotation, specific, provider);
 		String fallback = annotation.fallbackMethod();
 		RecoveryDriver recovery = this.recoveries.find(annotation, specific, provider, options);
-		CallShape shape = this.shapes.of(specific.getReturnType());
+		CallShape shape = shape(annotation, specific);
 		CallKey deduplicate = key("deduplicate", annotation.deduplicate(), method, specific, userClass);
 		if (deduplicate != null && !shape.canShare()) {
 			throw new InvalidLlmRetryException(specific, "deduplicate", annotation.deduplicate(),
@@ -136,6 +136,18 @@ public final class MethodPlans {
 				fallback.isEmpty() ? null : FallbackMethod.of(fallback, specific, userClass),
 				key("key", annotation.key(), method, specific, userClass), deduplicate,
 				tokens(annotation, method, specific, userClass), recovery, new AtomicBoolean());
+	}
+
+	/** What returns before its result must not look protected. */
+	private CallShape shape(LlmRetry annotation, Method method) {
+		CallShape shape = this.shapes.of(method);
+		if (Suspending.is(method) && this.shapes.isBlocking(shape)) {
+			throw new InvalidLlmRetryException(method, "provider", annotation.provider(),
+					"cannot retry a suspending function here: nothing makes a publisher of it",
+					"Add org.jetbrains.kotlinx:kotlinx-coroutines-reactor and org.jetbrains.kotlin:kotlin-reflect, "
+							+ "or return a Mono or a CompletableFuture.");
+		}
+		return shape;
 	}
 
 	private CallPlan calls(LlmRetry annotation, Method method, Provider provider) {

@@ -12,7 +12,8 @@ import dev.llmresilience.engine.Provider;
  * @param provider whose guards its calls are under
  * @param maxAttempts the most attempts of a call, over both ladders, that its annotation
  * allows; 0 where that is left to the provider entry
+ * @param blocking whether the thread that calls it waits for its model
  */
-public record ProtectedMethod(Method method, Class<?> type, Provider provider, int maxAttempts) {
+public record ProtectedMethod(Method method, Class<?> type, Provider provider, int maxAttempts, boolean blocking) {
 
 }

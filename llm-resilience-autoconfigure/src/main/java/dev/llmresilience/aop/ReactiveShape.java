@@ -1,5 +1,6 @@
 package dev.llmresilience.aop;
 
+import java.lang.reflect.Method;
 import java.util.concurrent.CompletableFuture;
 
 import dev.llmresilience.engine.BlockingDriver.Body;
@@ -9,6 +10,7 @@ import dev.llmresilience.engine.ReactiveDriver;
 import dev.llmresilience.engine.SharedCalls;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
@@ -35,10 +37,18 @@ public final class ReactiveShape implements CallShape.Factory {
 	}
 
 	@Override
-	public @Nullable CallShape of(Class<?> returnType) {
-		ReactiveAdapter adapter = this.adapters.getAdapter(returnType);
+	public @Nullable CallShape of(Method method) {
+		ReactiveAdapter adapter = this.adapters.getAdapter(type(method));
 		// What is not deferred runs already, whoever subscribes.
 		return (adapter != null && adapter.getDescriptor().isDeferred()) ? new Converted(adapter) : null;
+	}
+
+	/** A suspending function returns a publisher to the advice. */
+	private static Class<?> type(Method method) {
+		if (!Suspending.isPublished(method)) {
+			return method.getReturnType();
+		}
+		return Suspending.isFlow(method) ? Flux.class : Mono.class;
 	}
 
 	private final class Converted implements CallShape {

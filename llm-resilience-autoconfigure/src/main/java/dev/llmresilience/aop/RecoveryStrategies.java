@@ -88,10 +88,8 @@ public final class RecoveryStrategies {
 
 	private static boolean returnsBeforeItsResult(Method method) {
 		Class<?> type = method.getReturnType();
-		Class<?>[] parameters = method.getParameterTypes();
-		boolean suspends = parameters.length > 0
-				&& parameters[parameters.length - 1].getName().equals("kotlin.coroutines.Continuation");
-		return suspends || Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)
+		return Suspending.is(method) || Future.class.isAssignableFrom(type)
+				|| CompletionStage.class.isAssignableFrom(type)
 				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
 	}
 

@@ -77,7 +77,7 @@ final class AnnotationLayers implements RetryLayerFinder {
 	private static Finding finding(ProtectedMethod method, String annotation, int tries) {
 		String name = method.type().getName() + "." + method.method().getName();
 		return new Finding(Kind.ANNOTATION, name, "@" + annotation + " on " + name, tries, List.of(), method,
-				"Remove one of the two annotations", false);
+				"Remove one of the two annotations", false, false);
 	}
 
 	private int ofSpring(MergedAnnotation<?> annotation) {

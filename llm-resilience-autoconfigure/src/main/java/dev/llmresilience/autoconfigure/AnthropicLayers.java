@@ -32,7 +32,7 @@ final class AnthropicLayers implements RetryLayerFinder {
 		MadeBeans.of(this.beans, AnthropicClient.class)
 			.forEach((name, client) -> found.add(finding(name, retries(client))));
 		MadeBeans.of(this.beans, AnthropicClientAsync.class)
-			.forEach((name, client) -> found.add(finding(name, retries(client::withOptions))));
+			.forEach((name, client) -> found.add(finding(name, retries(client::withOptions)).withoutThread()));
 		return found;
 	}
 

@@ -44,7 +44,7 @@ final class HttpComponentsLayers implements RetryLayerFinder {
 		// Several clients of one name are one line, also where only some of them retry.
 		if (tries > 1 && found.stream().noneMatch((finding) -> finding.name().equals(name))) {
 			found.add(Finding.ofHttpClient(name, "Apache HttpClient, after a 429 or 503", tries,
-					"Call disableAutomaticRetries() on its HttpClientBuilder"));
+					"Call disableAutomaticRetries() on its HttpClientBuilder", false));
 		}
 	}
 

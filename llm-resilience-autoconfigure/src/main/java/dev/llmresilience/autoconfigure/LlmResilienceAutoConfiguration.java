@@ -78,7 +78,7 @@ public final class LlmResilienceAutoConfiguration {
 				monitors.getIfAvailable(() -> CallMonitor.Factory.NONE));
 	}
 
-	@Bean
+	@Bean(destroyMethod = "end")
 	CallEngine llmCallEngine(TimeSource time, DefaultFailureClassifier classifier,
 			ObjectProvider<ResultClassifier> results, ObjectProvider<TokenUsageReader> usages,
 			ObjectProvider<ContextCarrier> context, ObjectProvider<CallTrace.Tracer> tracer,

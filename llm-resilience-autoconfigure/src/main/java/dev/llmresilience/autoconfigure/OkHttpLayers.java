@@ -24,10 +24,9 @@ final class OkHttpLayers implements RetryLayerFinder {
 	public Collection<Finding> find() {
 		List<Finding> found = new ArrayList<>();
 		MadeBeans.of(this.beans, OkHttpClient.class).forEach((name, client) -> {
-			if (client.retryOnConnectionFailure()) {
-				found.add(Finding.ofHttpClient(name, "OkHttp, after a 408 or a broken connection", 2,
-						"Write new OkHttpClient.Builder().retryOnConnectionFailure(false)"));
-			}
+			boolean retries = client.retryOnConnectionFailure();
+			found.add(Finding.ofHttpClient(name, retries ? "OkHttp, after a 408 or a broken connection" : "OkHttp",
+					retries ? 2 : 1, "Write new OkHttpClient.Builder().retryOnConnectionFailure(false)", true));
 		});
 		return found;
 	}

@@ -32,7 +32,7 @@ final class OpenAiLayers implements RetryLayerFinder {
 		MadeBeans.of(this.beans, OpenAIClient.class)
 			.forEach((name, client) -> found.add(finding(name, retries(client::withOptions))));
 		MadeBeans.of(this.beans, OpenAIClientAsync.class)
-			.forEach((name, client) -> found.add(finding(name, retries(client::withOptions))));
+			.forEach((name, client) -> found.add(finding(name, retries(client::withOptions)).withoutThread()));
 		return found;
 	}
 

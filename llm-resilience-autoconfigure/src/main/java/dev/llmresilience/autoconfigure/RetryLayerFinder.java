@@ -11,15 +11,16 @@ import dev.llmresilience.failure.ProviderType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for the retries of one library, once all singletons are there. Looks at those
- * that have been made, and makes none.
+ * Looks for what one library does below protected calls, once all singletons are there:
+ * its retries, and whether an interrupt reaches it. Looks at those that have been made,
+ * and makes none.
  */
 @FunctionalInterface
 interface RetryLayerFinder {
 
 	/**
 	 * Looks for layers.
-	 * @return those that send a request more than once
+	 * @return those that may send a request more than once, or do not heed an interrupt
 	 */
 	Collection<Finding> find();
 
@@ -35,9 +36,11 @@ interface RetryLayerFinder {
 	 * @param method the method that has it, or {@code null} if any may
 	 * @param remedy what to do about it, for the message
 	 * @param taken whether {@code llm.resilience.layers=take-over} does it
+	 * @param deaf whether a platform thread that waits for its answer does not heed an
+	 * interrupt
 	 */
 	record Finding(Kind kind, String name, String what, int tries, List<Set<ProviderType>> types,
-			@Nullable ProtectedMethod method, String remedy, boolean taken) {
+			@Nullable ProtectedMethod method, String remedy, boolean taken, boolean deaf) {
 
 		/** Of clients that nobody knows the provider of. */
 		static final List<Set<ProviderType>> ANY = List.of(EnumSet.allOf(ProviderType.class));
@@ -51,17 +54,28 @@ interface RetryLayerFinder {
 				EnumSet.of(ProviderType.OPENAI, ProviderType.AZURE_OPENAI),
 				EnumSet.complementOf(EnumSet.of(ProviderType.ANTHROPIC, ProviderType.BEDROCK)));
 
-		/** Of an SDK's client that is a bean, or within one. */
+		/**
+		 * Of an SDK's client that is a bean, or within one. The SDKs send their requests
+		 * with OkHttp.
+		 */
 		static Finding ofSdk(String bean, String sdk, int retries, List<Set<ProviderType>> types, String remedy,
 				boolean taken) {
-			return new Finding(Kind.SDK, bean, "the bean '" + bean + "' (" + sdk + ")", retries + 1, types, null,
-					remedy, taken);
+			return new Finding(Kind.SDK, bean, bean(bean, sdk), retries + 1, types, null, remedy, taken, true);
 		}
 
 		/** Of an HTTP client that is a bean, or below one. */
-		static Finding ofHttpClient(String bean, String client, int tries, String remedy) {
-			return new Finding(Kind.HTTP_CLIENT, bean, "the bean '" + bean + "' (" + client + ")", tries, ANY, null,
-					remedy, false);
+		static Finding ofHttpClient(String bean, String client, int tries, String remedy, boolean deaf) {
+			return new Finding(Kind.HTTP_CLIENT, bean, bean(bean, client), tries, ANY, null, remedy, false, deaf);
+		}
+
+		private static String bean(String bean, String client) {
+			return "the bean '" + bean + "' (" + client + ")";
+		}
+
+		/** Of a client that nobody waits for on a thread. */
+		Finding withoutThread() {
+			return new Finding(this.kind, this.name, this.what, this.tries, this.types, this.method, this.remedy,
+					this.taken, false);
 		}
 
 	}

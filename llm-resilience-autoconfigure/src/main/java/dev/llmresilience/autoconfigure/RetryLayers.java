@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 
 import dev.llmresilience.aop.LlmRetryMethods;
+import dev.llmresilience.aop.ProtectedMethod;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Layers;
 import dev.llmresilience.autoconfigure.RetryLayerFinder.Finding;
 import dev.llmresilience.engine.Provider;
@@ -37,13 +38,17 @@ public final class RetryLayers implements SmartInitializingSingleton {
 
 	private final List<RetryLayerFinder> finders;
 
+	private final DeafClients deaf;
+
 	private volatile List<RetryLayer> found = List.of();
 
-	RetryLayers(Layers layers, Providers providers, LlmRetryMethods methods, List<RetryLayerFinder> finders) {
+	RetryLayers(Layers layers, Providers providers, LlmRetryMethods methods, List<RetryLayerFinder> finders,
+			DeafClients deaf) {
 		this.layers = layers;
 		this.providers = providers;
 		this.methods = methods;
 		this.finders = finders;
+		this.deaf = deaf;
 	}
 
 	/**
@@ -61,17 +66,17 @@ public final class RetryLayers implements SmartInitializingSingleton {
 			return;
 		}
 		// Which providers are used is only known once all methods have been resolved.
-		this.methods.all();
+		List<ProtectedMethod> methods = this.methods.all();
+		List<Finding> findings = this.finders.stream().flatMap((finder) -> find(finder).stream()).toList();
 		List<RetryLayer> found = new ArrayList<>();
-		for (RetryLayerFinder finder : this.finders) {
-			for (Finding finding : find(finder)) {
-				RetryLayer layer = layer(finding);
-				if (layer != null) {
-					found.add(layer);
-				}
+		for (Finding finding : findings) {
+			RetryLayer layer = layer(finding);
+			if (layer != null) {
+				found.add(layer);
 			}
 		}
 		this.found = List.copyOf(found);
+		this.deaf.warn(findings, methods, (finding) -> served(finding.types()));
 	}
 
 	/** A library that is not as expected must not keep an application from starting. */
@@ -105,21 +110,27 @@ public final class RetryLayers implements SmartInitializingSingleton {
 		return layer;
 	}
 
-	/**
-	 * The entry with the most attempts among those whose calls a layer is made for, or
-	 * else among those that it may serve too.
-	 */
+	/** The entry with the most attempts. */
 	private @Nullable Provider provider(List<Set<ProviderType>> types) {
+		return served(types).stream()
+			.max(Comparator.comparingInt((candidate) -> attempts(candidate.settings().policy())))
+			.orElse(null);
+	}
+
+	/**
+	 * The entries whose calls a layer is made for, or else those that it may serve too.
+	 */
+	private List<Provider> served(List<Set<ProviderType>> types) {
 		List<Provider> candidates = new ArrayList<>(this.providers.all());
 		candidates.removeIf((candidate) -> candidate.name().equals(ProviderSettings.DEFAULT_NAME) && !candidate.isUsed()
 				&& this.providers.all().size() > 1);
 		return types.stream()
 			.map((preferred) -> candidates.stream()
 				.filter((candidate) -> preferred.contains(candidate.settings().type()))
-				.max(Comparator.comparingInt((candidate) -> attempts(candidate.settings().policy()))))
-			.flatMap((best) -> best.stream())
+				.toList())
+			.filter((found) -> !found.isEmpty())
 			.findFirst()
-			.orElse(null);
+			.orElse(List.of());
 	}
 
 	/** A single attempt means no retry of any kind. */

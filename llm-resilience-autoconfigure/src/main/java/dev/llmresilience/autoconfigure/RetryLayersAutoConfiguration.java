@@ -18,6 +18,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.http.client.autoconfigure.ClientHttpRequestFactoryBuilderCustomizer;
+import org.springframework.boot.thread.Threading;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
@@ -37,8 +38,9 @@ public final class RetryLayersAutoConfiguration {
 
 	@Bean
 	RetryLayers llmRetryLayers(LlmResilienceProperties properties, Providers providers, LlmRetryMethods methods,
-			ObjectProvider<RetryLayerFinder> finders) {
-		return new RetryLayers(properties.layers(), providers, methods, finders.orderedStream().toList());
+			ObjectProvider<RetryLayerFinder> finders, Environment environment) {
+		return new RetryLayers(properties.layers(), providers, methods, finders.orderedStream().toList(),
+				new DeafClients(Threading.VIRTUAL.isActive(environment)));
 	}
 
 	@Bean

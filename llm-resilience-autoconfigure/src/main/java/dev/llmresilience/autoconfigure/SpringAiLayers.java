@@ -75,7 +75,7 @@ final class SpringAiLayers implements RetryLayerFinder {
 
 	private static Finding ofSdk(String vendor, String property, int retries, List<Set<ProviderType>> types) {
 		return new Finding(Kind.SDK, property, vendor + "'s SDK below Spring AI (" + property + ")", retries + 1, types,
-				null, "Set " + property + "=0", true);
+				null, "Set " + property + "=0", true, true);
 	}
 
 	private static boolean usesTemplate(Class<?> type) {
@@ -106,7 +106,7 @@ final class SpringAiLayers implements RetryLayerFinder {
 				"Spring AI's retry template (" + (configured ? property : "the bean '" + name + "'") + ")", retries + 1,
 				types, null,
 				configured ? "Set " + property + "=0" : "Write new RetryTemplate(RetryPolicy.withMaxRetries(0))",
-				configured);
+				configured, false);
 	}
 
 	private static int retries(RetryTemplate template) {

@@ -271,6 +271,8 @@ abstract class AsyncCall<T extends @Nullable Object> extends Steps {
 
 		private volatile boolean ended;
 
+		private final Runnable leaver = this::leave;
+
 		Attempt(Call call, long begun, long timeout) {
 			this.call = call;
 			this.begun = begun;
@@ -295,12 +297,27 @@ abstract class AsyncCall<T extends @Nullable Object> extends Steps {
 		}
 
 		private void stop(Runnable then) {
-			this.ended = true;
+			ended();
 			try {
 				this.canceller.run();
 			}
 			finally {
 				then.run();
+			}
+		}
+
+		private void ended() {
+			this.ended = true;
+			engine().landed(this.leaver);
+		}
+
+		/** Leaves it behind because of a shutdown. */
+		private void leave() {
+			if (claim()) {
+				execute(() -> stop(() -> {
+					this.call.leftInFlight();
+					AsyncCall.this.failed(this.call.refused(Refusals.shutdown(this.call.name())));
+				}));
 			}
 		}
 
@@ -313,7 +330,7 @@ abstract class AsyncCall<T extends @Nullable Object> extends Steps {
 			if (!claim()) {
 				return false;
 			}
-			this.ended = true;
+			ended();
 			return true;
 		}
 
@@ -417,6 +434,12 @@ abstract class AsyncCall<T extends @Nullable Object> extends Steps {
 		void watch() {
 			if (waitsIn(this)) {
 				expireIn(this.begun + this.timeout - engine().time().nanoTime());
+			}
+			if (!this.ended) {
+				engine().inFlight(this.leaver);
+				if (this.ended) {
+					engine().landed(this.leaver);
+				}
 			}
 		}
 

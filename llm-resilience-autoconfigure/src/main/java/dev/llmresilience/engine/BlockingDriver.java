@@ -1,5 +1,6 @@
 package dev.llmresilience.engine;
 
+import java.io.Serial;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 
@@ -106,6 +107,9 @@ public final class BlockingDriver {
 				result = call.isOnWorker() ? onWorker(call, body, now) : onCaller(call, body, now);
 				this.engine.check(result, call.guards().provider());
 			}
+			catch (LeftBehind ex) {
+				throw call.refused(Refusals.shutdown(call.name()));
+			}
 			catch (Throwable ex) {
 				Decision decision = call.failed(ex);
 				if (decision instanceof GiveUp giveUp) {
@@ -128,6 +132,8 @@ public final class BlockingDriver {
 		long nanos = call.begin(now) - now;
 		WorkerAttempt<T> attempt = new WorkerAttempt<>(this.engine.time(), call, body);
 		this.engine.time().execute(this.engine.context().capture().apply(attempt));
+		Runnable wake = attempt::wake;
+		this.engine.inFlight(wake);
 		Outcome<T> outcome;
 		try {
 			outcome = attempt.await(nanos);
@@ -137,8 +143,15 @@ public final class BlockingDriver {
 			Thread.currentThread().interrupt();
 			throw new CancellationException("Interrupted while an attempt was under way");
 		}
+		finally {
+			this.engine.landed(wake);
+		}
 		if (outcome == null) {
 			attempt.leave();
+			if (this.engine.isEnded()) {
+				call.leftInFlight();
+				throw new LeftBehind();
+			}
 			throw new AttemptTimeoutException(call.name(), "answer", Duration.ofNanos(nanos));
 		}
 		return outcome.get();
@@ -228,6 +241,18 @@ public final class BlockingDriver {
 			Thread.currentThread().interrupt();
 			throw call.cancelled();
 		}
+	}
+
+	/** An attempt was left behind because of a shutdown. */
+	private static final class LeftBehind extends Exception {
+
+		@Serial
+		private static final long serialVersionUID = 1L;
+
+		LeftBehind() {
+			super(null, null, false, false);
+		}
+
 	}
 
 	/**

@@ -48,7 +48,12 @@ public final class CallEngine implements AutoCloseable {
 	/** Ends the waits that are under way. */
 	private final Set<Runnable> waiting = ConcurrentHashMap.newKeySet();
 
+	/** End the waits for attempts that are in flight. */
+	private final Set<Runnable> inFlight = ConcurrentHashMap.newKeySet();
+
 	private volatile boolean closed;
+
+	private volatile boolean ended;
 
 	/**
 	 * Creates an engine.
@@ -103,6 +108,11 @@ public final class CallEngine implements AutoCloseable {
 
 	boolean isClosed() {
 		return this.closed;
+	}
+
+	/** Whether nobody may wait for an attempt any more. */
+	boolean isEnded() {
+		return this.ended;
 	}
 
 	/**
@@ -242,12 +252,43 @@ public final class CallEngine implements AutoCloseable {
 	}
 
 	/**
+	 * A wait begins for an attempt that another thread makes, or none.
+	 * @param leave ends the wait, and leaves the attempt behind; may be called more than
+	 * once
+	 */
+	void inFlight(Runnable leave) {
+		this.inFlight.add(leave);
+		if (this.ended) {
+			leave.run();
+		}
+	}
+
+	/**
+	 * An attempt has ended.
+	 * @param leave the same as before
+	 */
+	void landed(Runnable leave) {
+		this.inFlight.remove(leave);
+	}
+
+	/**
 	 * Ends all waits at once and refuses further attempts. Attempts in flight go on.
 	 */
 	@Override
 	public void close() {
 		this.closed = true;
 		this.waiting.forEach(Runnable::run);
+	}
+
+	/**
+	 * Closes, and ends the waits for attempts in flight too: when the time source is
+	 * closed, nobody would notice any more that the time of one is over. An attempt that
+	 * the caller's own thread makes goes on.
+	 */
+	public void end() {
+		close();
+		this.ended = true;
+		this.inFlight.forEach(Runnable::run);
 	}
 
 	/**

@@ -14,6 +14,7 @@ import dev.llmresilience.Recovery.Retry;
 import dev.llmresilience.Recovery.Skip;
 import dev.llmresilience.RecoveryStrategy;
 import dev.llmresilience.RecoveryStrategy.FailedRun;
+import dev.llmresilience.ShutdownException;
 import dev.llmresilience.engine.BlockingDriver.Body;
 import org.jspecify.annotations.Nullable;
 
@@ -70,7 +71,7 @@ public final class RecoveryDriver {
 	 * @return what the method returned, or what the strategy goes on with
 	 * @throws Throwable what the last run threw, the same object, or an
 	 * {@link IllegalStateException} if the strategy goes on with a value that the method
-	 * cannot return
+	 * cannot return, or a {@link ShutdownException} that a shutdown ended the wait with
 	 */
 	public @Nullable Object call(@Nullable Object[] arguments, Body<@Nullable Object> body) throws Throwable {
 		for (int runs = 1;; runs++) {
@@ -94,6 +95,9 @@ public final class RecoveryDriver {
 			}
 			if (!(recovery instanceof Retry) || !mayRunAgain(thrown, failure, runs) || !pause(failure, runs)) {
 				throw thrown;
+			}
+			if (this.engine.isClosed()) {
+				throw new ShutdownException(this.provider.name(), thrown);
 			}
 		}
 	}
@@ -165,7 +169,7 @@ public final class RecoveryDriver {
 		long backoff = (long) (ceiling * this.engine.time().random());
 		try {
 			this.engine.pause((hint != null) ? Math.max(backoff, hint.toNanos()) : backoff);
-			return !this.engine.isClosed();
+			return true;
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

@@ -75,11 +75,17 @@ final class WorkerAttempt<T extends @Nullable Object> implements Runnable {
 	/**
 	 * Waits for the outcome.
 	 * @param nanos the longest wait
-	 * @return the outcome, or {@code null} if none came in time
+	 * @return the outcome, or {@code null} if none came before the caller had to leave
 	 * @throws InterruptedException if the caller is interrupted
 	 */
 	@Nullable Outcome<T> await(long nanos) throws InterruptedException {
-		return this.waiter.await(nanos) ? this.outcome : null;
+		return (this.waiter.await(nanos) && !this.left) ? this.outcome : null;
+	}
+
+	/** Wakes the caller, who then finds no outcome, and has to leave. */
+	void wake() {
+		this.left = true;
+		this.waiter.signal();
 	}
 
 	/** Leaves the attempt behind. It is interrupted, and may heed that or not. */

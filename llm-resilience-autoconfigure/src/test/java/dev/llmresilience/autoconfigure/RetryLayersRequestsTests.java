@@ -80,9 +80,9 @@ class RetryLayersRequestsTests {
 	}
 
 	/**
-	 * Four attempts became twelve requests (nanobot#2760); a number of retries counted in
-	 * two layers (litellm#34129); retries set to none, and the layer below made three
-	 * more (semantic-kernel#2192).
+	 * Cases C83, C85 and C87: four attempts became twelve requests (nanobot#2760); a
+	 * number of retries counted in two layers (litellm#34129); retries set to none, and
+	 * the layer below made three more (semantic-kernel#2192).
 	 */
 	@ParameterizedTest(name = "{0} attempts at a {1}")
 	@CsvSource({ "4, 429", "6, 500", "1, 429", "1, 500" })
@@ -95,7 +95,7 @@ class RetryLayersRequestsTests {
 		});
 	}
 
-	/** It waits a second before it does. */
+	/** Case X8. It waits a second before it does. */
 	@Test
 	void apachesClientSendsAPostAgainByItself(CapturedOutput output) {
 		Client client = new Client("anthropic", "the bean 'clientHttpRequestFactoryBuilder'", 2, OverRestClient.class,
@@ -119,7 +119,9 @@ class RetryLayersRequestsTests {
 			.isEqualTo(resent ? 2 : 1);
 	}
 
-	/** Three layers of three, three and five made 45 requests (code_puppy#317). */
+	/**
+	 * Case C84: three layers of three, three and five made 45 requests (code_puppy#317).
+	 */
 	@Test
 	void ofNestedAnnotatedMethodsOnlyTheInnermostRetries() {
 		try (CountingProvider provider = new CountingProvider(500);

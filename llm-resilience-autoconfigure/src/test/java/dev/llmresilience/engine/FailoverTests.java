@@ -154,6 +154,7 @@ class FailoverTests {
 		assertThat(this.asked).containsExactly("a", "b");
 	}
 
+	/** Case C144. */
 	@Test
 	void aCallThatHadASideEffectIsNotHandedOver() {
 		CallPlan plan = this.simulation.with("a").with("b").plan("a", "b");

@@ -17,6 +17,7 @@ import dev.llmresilience.Priority;
 import dev.llmresilience.Recovery;
 import dev.llmresilience.RecoveryStrategy;
 import dev.llmresilience.RecoveryStrategy.FailedRun;
+import dev.llmresilience.ShutdownException;
 import dev.llmresilience.breaker.BreakerState;
 import dev.llmresilience.engine.BlockingDriver.Body;
 import dev.llmresilience.engine.ProviderSettings.BudgetSettings;
@@ -180,13 +181,13 @@ class RecoveryDriverTests {
 	}
 
 	@Test
-	void aShutdownEndsTheWaitAndTheFailureReachesTheCaller() {
+	void aShutdownEndsTheWaitAndTheFailureIsTheCause() {
 		StatusException failure = new StatusException(429, Duration.ofSeconds(10));
 		Script tool = new Script(failure);
 		Caller<Object> caller = start(driver((run) -> Recovery.retry()), new Object[0], tool);
 		this.simulation.time.schedule(Duration.ofSeconds(1).toNanos(), this.simulation.engine()::close);
 		this.simulation.time.run();
-		assertThat(caller.thrown()).isSameAs(failure);
+		assertThat(caller.thrown()).isInstanceOf(ShutdownException.class).hasCause(failure);
 		assertThat(caller.ended()).isEqualTo(Duration.ofSeconds(1));
 		assertThat(tool.attempts()).isEqualTo(1);
 	}

@@ -19,12 +19,10 @@ import dev.llmresilience.GiveUpReason;
 import dev.llmresilience.LlmCall;
 import dev.llmresilience.Priority;
 import dev.llmresilience.engine.Simulation.Caller;
-import dev.llmresilience.failure.ResultClassifiers;
 import dev.llmresilience.limiter.LimiterMode;
 import dev.llmresilience.limiter.LimiterSettings;
 import dev.llmresilience.test.SettableTime;
 import dev.llmresilience.time.TimeSource;
-import dev.llmresilience.tokens.TokenUsageReaders;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -319,15 +317,14 @@ class SharedCallsTests {
 	void aFutureThatTakesOverIsMadeInTheContextOfItsCaller() {
 		ThreadLocal<String> user = new ThreadLocal<>();
 		List<@Nullable Object> seen = new ArrayList<>();
-		CallEngine engine = new CallEngine(this.simulation.time, this.simulation.classifier,
-				new ResultClassifiers(List.of()), new TokenUsageReaders(List.of()), () -> {
-					String captured = user.get();
-					return (task) -> () -> {
-						user.set(captured);
-						task.run();
-						user.remove();
-					};
-				});
+		CallEngine engine = CallEngine.builder(this.simulation.time, this.simulation.classifier).context(() -> {
+			String captured = user.get();
+			return (task) -> () -> {
+				user.set(captured);
+				task.run();
+				user.remove();
+			};
+		}).build();
 		SharedCalls shared = new SharedCalls(engine);
 		CallPlan plan = this.simulation.plan("p");
 		CompletableFuture<Object> leader = shared.callAsync(METHOD, plan, "equal", CompletableFuture::new);

@@ -56,6 +56,7 @@ class AnthropicReaderTests {
 		}
 	}
 
+	/** Cases C58 and C60. */
 	@ParameterizedTest(name = "{0} -> {1}")
 	@CsvSource(delimiter = '|', textBlock = """
 			overloaded_error      | OVERLOADED

@@ -41,6 +41,7 @@ class ResultClassifiersTests {
 
 	private static final ResultClassifiers CLASSIFIERS = new ResultClassifiers(List.of());
 
+	/** Cases C68 (an empty answer is an answer), C69 and C70. */
 	@ParameterizedTest(name = "{0} -> {1} ({2})")
 	@CsvSource(delimiter = '|', quoteCharacter = '`',
 			textBlock = """

@@ -57,6 +57,7 @@ class LangChain4jToolsTests {
 		ran.clear();
 	}
 
+	/** Case C144. */
 	@Test
 	void aCallWhoseToolHasChargedACardIsNotRetriedAndThe529ReachesTheCaller() {
 		try (ScriptedProvider provider = ToolScript.overloadedAfter("charge")) {

@@ -71,6 +71,15 @@ final class Meter {
 		this.ended = new EndedCalls(now);
 	}
 
+	Pace pace() {
+		return this.pace;
+	}
+
+	/** The cost of what is under way, or {@code null} where nobody counts that. */
+	@Nullable Long inFlight() {
+		return this.counting ? Math.max(0, this.inFlight.get()) : null;
+	}
+
 	Dimension dimension() {
 		return this.dimension;
 	}

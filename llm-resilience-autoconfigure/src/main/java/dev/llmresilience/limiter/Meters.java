@@ -1,6 +1,7 @@
 package dev.llmresilience.limiter;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 import dev.llmresilience.RateLimitSnapshot;
@@ -93,6 +94,23 @@ final class Meters {
 			}
 		}
 		return this.requests;
+	}
+
+	/** How many calls are under way, or {@code null} where nobody counts them. */
+	@Nullable Long callsInFlight() {
+		return this.places.areLimited() ? Long.valueOf(this.places.taken()) : this.requests.inFlight();
+	}
+
+	/**
+	 * Shows the limits that hold right now.
+	 * @param time the clock
+	 * @return the limits, that on calls first
+	 */
+	List<LimitSnapshot> snapshots(TimeSource time) {
+		return Stream.of(this.all)
+			.map((meter) -> meter.pace().snapshot(meter.dimension(), time))
+			.filter(Objects::nonNull)
+			.toList();
 	}
 
 	Meter requests() {

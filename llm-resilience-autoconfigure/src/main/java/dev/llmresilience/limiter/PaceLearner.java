@@ -220,7 +220,7 @@ final class PaceLearner {
 	}
 
 	/** Whether no rejection holds the pace below what is configured or announced. */
-	private boolean isUnhindered() {
+	boolean isUnhindered() {
 		return isTransparent() || this.pace >= 0.999 * this.ceiling;
 	}
 

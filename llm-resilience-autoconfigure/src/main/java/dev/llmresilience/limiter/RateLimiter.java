@@ -317,6 +317,23 @@ public final class RateLimiter {
 	}
 
 	/**
+	 * Shows what holds right now.
+	 * @return all of it as of one moment
+	 */
+	public LimiterSnapshot snapshot() {
+		this.turns.lock().lock();
+		try {
+			Double perSecond = this.meters.requests().pace().configured();
+			return new LimiterSnapshot(
+					(perSecond != null) ? perSecond * SECONDS_PER_MINUTE / this.settings.share() : null,
+					this.meters.snapshots(this.time), waiting(), this.meters.callsInFlight());
+		}
+		finally {
+			this.turns.lock().unlock();
+		}
+	}
+
+	/**
 	 * How many calls wait.
 	 * @return the number
 	 */

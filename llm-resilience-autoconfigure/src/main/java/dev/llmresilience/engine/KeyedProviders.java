@@ -38,6 +38,8 @@ public final class KeyedProviders implements AutoCloseable {
 	/** How each value's limiter paces. */
 	private final LimiterSettings limiter;
 
+	private final RetrySwitch retries;
+
 	private final int maxKeys;
 
 	private final TimeSource time;
@@ -55,10 +57,11 @@ public final class KeyedProviders implements AutoCloseable {
 
 	private boolean warned;
 
-	KeyedProviders(ProviderSettings settings, LimiterSettings limiter, int maxKeys, TimeSource time,
-			GuardListener listener) {
+	KeyedProviders(ProviderSettings settings, LimiterSettings limiter, RetrySwitch retries, int maxKeys,
+			TimeSource time, GuardListener listener) {
 		this.settings = settings;
 		this.limiter = limiter;
+		this.retries = retries;
 		this.maxKeys = maxKeys;
 		this.time = time;
 		this.listener = listener;
@@ -102,8 +105,8 @@ public final class KeyedProviders implements AutoCloseable {
 	private Provider provider() {
 		QuotaLatch account = new QuotaLatch(this.settings.account(), this.settings.quotaCoolDown(), this.time,
 				this.listener::onTransition);
-		Provider provider = new Provider(this.settings, new RateLimiter(this.limiter, this.time), account, this.time,
-				this.listener);
+		Provider provider = new Provider(this.settings, new RateLimiter(this.limiter, this.time), account, this.retries,
+				this.time, this.listener);
 		if (this.requestsPerMinute != null) {
 			provider.limiter().setRequestsPerMinute(this.requestsPerMinute);
 		}
@@ -172,6 +175,11 @@ public final class KeyedProviders implements AutoCloseable {
 		finally {
 			this.lock.unlock();
 		}
+	}
+
+	/** Lets the calls of all values pass again that an exhausted quota shuts off. */
+	void clearLatches() {
+		this.byKey.values().forEach((keyed) -> keyed.provider().clearLatches());
 	}
 
 	int size() {

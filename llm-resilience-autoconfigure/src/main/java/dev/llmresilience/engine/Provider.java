@@ -39,6 +39,8 @@ public final class Provider {
 
 	private final TimeSource time;
 
+	private final RetrySwitch retries;
+
 	private final KeyChange keyChange = new KeyChange();
 
 	private volatile boolean used;
@@ -51,7 +53,7 @@ public final class Provider {
 	 * @param listener hears of each transition of its guards
 	 */
 	public Provider(ProviderSettings settings, QuotaLatch accountQuota, TimeSource time, GuardListener listener) {
-		this(settings, new RateLimiter(settings.limiter(), time), accountQuota, time, listener);
+		this(settings, new RateLimiter(settings.limiter(), time), accountQuota, new RetrySwitch(), time, listener);
 	}
 
 	/**
@@ -59,11 +61,12 @@ public final class Provider {
 	 * @param settings what the entry is configured with
 	 * @param limiter paces its calls, and perhaps those of other entries
 	 * @param accountQuota the latch that it shares with the entries of its account
+	 * @param retries whether its calls are retried
 	 * @param time the time source of its engine
 	 * @param listener hears of each transition of its guards
 	 */
-	Provider(ProviderSettings settings, RateLimiter limiter, QuotaLatch accountQuota, TimeSource time,
-			GuardListener listener) {
+	Provider(ProviderSettings settings, RateLimiter limiter, QuotaLatch accountQuota, RetrySwitch retries,
+			TimeSource time, GuardListener listener) {
 		this.settings = settings;
 		this.options = CallOptions.of(settings.policy());
 		this.limiter = limiter;
@@ -76,6 +79,7 @@ public final class Provider {
 				? new WaitingRoom(this.breaker, time) : null;
 		this.quota = new QuotaLatch(settings.name(), settings.quotaCoolDown(), time, listener::onTransition);
 		this.accountQuota = accountQuota;
+		this.retries = retries;
 		this.listener = listener;
 		this.time = time;
 	}
@@ -117,6 +121,15 @@ public final class Provider {
 	 */
 	public boolean isUsed() {
 		return this.used;
+	}
+
+	/**
+	 * Whether failures are retried at present. Switched off, every call ends with its
+	 * first failure, whoever drives it.
+	 * @return whether they are
+	 */
+	public boolean areRetriesOn() {
+		return this.retries.isOn();
 	}
 
 	/**
@@ -178,6 +191,11 @@ public final class Provider {
 
 	@Nullable WaitingRoom room() {
 		return this.room;
+	}
+
+	void clearLatches() {
+		this.quota.clear();
+		this.accountQuota.clear();
 	}
 
 	/** Refuses all who wait. */

@@ -32,6 +32,8 @@ public final class Providers implements AutoCloseable {
 
 	private final Map<String, KeyedProviders> keyedByName;
 
+	private final Map<String, RetrySwitch> retriesByName;
+
 	/**
 	 * Creates the entries' guards, with room for {@value #DEFAULT_MAX_KEYS} key values
 	 * each.
@@ -61,17 +63,21 @@ public final class Providers implements AutoCloseable {
 		Map<String, RateLimiter> limiters = new HashMap<>();
 		Map<String, Provider> providers = new LinkedHashMap<>();
 		Map<String, KeyedProviders> keyed = new HashMap<>();
+		Map<String, RetrySwitch> switches = new HashMap<>();
 		for (ProviderSettings entry : settings) {
 			QuotaLatch account = accounts.computeIfAbsent(entry.account(),
 					(name) -> new QuotaLatch(name, entry.quotaCoolDown(), time, listener::onTransition));
 			ProviderSettings owner = limiterOwner(entry, settings);
 			RateLimiter limiter = limiters.computeIfAbsent(owner.name(),
 					(name) -> new RateLimiter(owner.limiter(), time));
-			providers.put(entry.name(), new Provider(entry, limiter, account, time, listener));
-			keyed.put(entry.name(), new KeyedProviders(entry, owner.limiter(), maxKeys, time, listener));
+			RetrySwitch retries = new RetrySwitch();
+			providers.put(entry.name(), new Provider(entry, limiter, account, retries, time, listener));
+			keyed.put(entry.name(), new KeyedProviders(entry, owner.limiter(), retries, maxKeys, time, listener));
+			switches.put(entry.name(), retries);
 		}
 		this.byName = Collections.unmodifiableMap(providers);
 		this.keyedByName = Map.copyOf(keyed);
+		this.retriesByName = Map.copyOf(switches);
 	}
 
 	private static ProviderSettings limiterOwner(ProviderSettings entry, List<ProviderSettings> all) {
@@ -174,6 +180,38 @@ public final class Providers implements AutoCloseable {
 				keyed(other).setRequestsPerMinute(requestsPerMinute);
 			}
 		});
+	}
+
+	/**
+	 * Switches the retries of an entry off or on again, for calls under its key values
+	 * too. A call that waits for its next attempt still makes it.
+	 * @param name the name of the entry
+	 * @param on whether failures are to be retried
+	 * @throws IllegalArgumentException if there is no such entry
+	 */
+	public void setRetries(String name, boolean on) {
+		Objects.requireNonNull(this.retriesByName.get(get(name).name())).set(on);
+	}
+
+	/**
+	 * Lets the calls of an entry pass again that an exhausted quota shuts off: its own,
+	 * that of its account, and those of its key values.
+	 * @param name the name of the entry
+	 * @throws IllegalArgumentException if there is no such entry
+	 */
+	public void clearLatches(String name) {
+		Provider provider = get(name);
+		provider.clearLatches();
+		keyed(name).clearLatches();
+	}
+
+	/**
+	 * Whether calls are made under an entry that no annotation stands for.
+	 * @param name the name of the entry
+	 * @return whether there has been one
+	 */
+	public boolean isCalledByProgram(String name) {
+		return this.plans.containsKey(name);
 	}
 
 	/**

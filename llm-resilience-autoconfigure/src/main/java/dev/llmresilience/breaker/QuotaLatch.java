@@ -25,7 +25,7 @@ public final class QuotaLatch {
 
 	private final String scope;
 
-	private final long coolDownNanos;
+	private volatile long coolDownNanos;
 
 	private final TimeSource time;
 
@@ -47,6 +47,15 @@ public final class QuotaLatch {
 		this.coolDownNanos = coolDown.toNanos();
 		this.time = time;
 		this.listener = listener;
+	}
+
+	/**
+	 * Changes the time between the first probes, from the next time on that the quota is
+	 * found exhausted.
+	 * @param coolDown the time, above zero
+	 */
+	public void configure(Duration coolDown) {
+		this.coolDownNanos = coolDown.toNanos();
 	}
 
 	/**

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Meters {
 
-	private final LimiterSettings settings;
+	private volatile LimiterSettings settings;
 
 	/** None where the limiter is off. */
 	private final Meter[] all;
@@ -316,13 +316,18 @@ final class Meters {
 	}
 
 	/**
-	 * Sets the configured limit on calls anew.
-	 * @param limit the limit
+	 * Sets a configured limit anew.
+	 * @param dimension what is limited
+	 * @param limit the limit, or {@code null} for none
 	 * @param now the clock
 	 */
-	void configure(Limit limit, long now) {
-		this.requests.configure(limit, now);
+	void configure(Dimension dimension, @Nullable Limit limit, long now) {
+		of(dimension).configure(limit, now);
 		refresh();
+	}
+
+	void settings(LimiterSettings settings) {
+		this.settings = settings;
 	}
 
 	void startOver(long now) {
@@ -369,7 +374,7 @@ final class Meters {
 	private static void doubt(Meter scarce, List<RateLimitSnapshot> limits, long now) {
 		for (RateLimitSnapshot snapshot : limits) {
 			if (snapshot.dimension() == scarce.dimension()) {
-				scarce.doubt(now);
+				scarce.pace().doubt(now);
 			}
 		}
 	}

@@ -282,15 +282,18 @@ final class Pace {
 
 	/**
 	 * Sets the configured limit anew.
-	 * @param limit the limit
+	 * @param limit the limit, or {@code null} for none
 	 * @param now the clock
 	 */
-	void configure(Limit limit, long now) {
+	void configure(@Nullable Limit limit, long now) {
 		this.configured = limit;
 		Bucket bucket = this.bucket;
 		if (this.learner != null) {
 			this.learner.configure(limit);
 			shape(this.learner, now);
+		}
+		else if (limit == null) {
+			this.bucket = null;
 		}
 		else if (bucket != null) {
 			bucket.reshape(limit.perSecond(), limit.capacity(), now);

@@ -1,6 +1,7 @@
 package dev.llmresilience.engine;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.ReentrantLock;
@@ -33,10 +34,10 @@ public final class KeyedProviders implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(KeyedProviders.class);
 
-	private final ProviderSettings settings;
+	private volatile ProviderSettings settings;
 
 	/** How each value's limiter paces. */
-	private final LimiterSettings limiter;
+	private volatile LimiterSettings limiter;
 
 	private final RetrySwitch retries;
 
@@ -171,6 +172,30 @@ public final class KeyedProviders implements AutoCloseable {
 		try {
 			this.requestsPerMinute = requestsPerMinute;
 			this.byKey.values().forEach((keyed) -> keyed.provider().limiter().setRequestsPerMinute(requestsPerMinute));
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Follows other settings, for all values and those to come.
+	 * @param settings those of the entry
+	 * @param limiter how each value's limiter paces
+	 */
+	void configure(ProviderSettings settings, LimiterSettings limiter) {
+		this.lock.lock();
+		try {
+			if (!Objects.equals(this.limiter.requestsPerMinute(), limiter.requestsPerMinute())) {
+				this.requestsPerMinute = null;
+			}
+			this.settings = settings;
+			this.limiter = limiter;
+			for (KeyedProvider keyed : this.byKey.values()) {
+				keyed.provider().configure(settings);
+				keyed.provider().accountQuota().configure(settings.quotaCoolDown());
+				keyed.provider().limiter().configure(limiter);
+			}
 		}
 		finally {
 			this.lock.unlock();

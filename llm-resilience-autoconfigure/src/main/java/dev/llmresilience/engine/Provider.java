@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Provider {
 
-	private final ProviderSettings settings;
+	private volatile ProviderSettings settings;
 
-	private final CallOptions options;
+	private volatile CallOptions options;
 
 	private final RateLimiter limiter;
 
@@ -191,6 +191,23 @@ public final class Provider {
 
 	@Nullable WaitingRoom room() {
 		return this.room;
+	}
+
+	/**
+	 * Follows other settings, but for those of its limiter.
+	 * @param settings those that {@link ChangedSettings} lets change while running
+	 */
+	void configure(ProviderSettings settings) {
+		this.settings = settings;
+		this.options = CallOptions.of(settings.policy());
+		BudgetSettings budget = settings.budget();
+		if (this.budget != null && budget != null) {
+			this.budget.configure(budget.capacity(), budget.refillPerSuccess(), budget.refillPerMinute());
+		}
+		if (this.breaker != null && settings.breaker() != null) {
+			this.breaker.configure(settings.breaker());
+		}
+		this.quota.configure(settings.quotaCoolDown());
 	}
 
 	void clearLatches() {

@@ -189,6 +189,10 @@ class ArchitectureTests {
 			"aop.OpenTransactions");
 
 	@ArchTest
+	static final ArchRule springCloudIsNamedInItsAdapterOnly = namedOnlyIn("org.springframework.cloud..",
+			"autoconfigure.PropertyChangesAutoConfiguration");
+
+	@ArchTest
 	static final ArchRule actuatorIsNamedByTheEndpointsOnly = noClasses().that()
 		.resideOutsideOfPackage(ROOT + ".actuate..")
 		.and()

@@ -56,11 +56,13 @@ class OptionalLibrariesTests {
 
 	private static final String[] TRANSACTIONS = { "org.springframework.transaction" };
 
+	private static final String[] SPRING_CLOUD = { "org.springframework.cloud" };
+
 	private static final String[] ASPECTJ = { "org.aspectj" };
 
 	private static final String[] ALL = Stream
 		.of(ACTUATOR, REACTOR, REDIS, WEB, WEBFLUX, BOOT_CLIENTS, BOOT_HTTP, APACHE_HTTP, OKHTTP, SPRING_AI,
-				LANGCHAIN4J, SDKS, TRANSACTIONS, ASPECTJ)
+				LANGCHAIN4J, SDKS, TRANSACTIONS, SPRING_CLOUD, ASPECTJ)
 		.flatMap(Stream::of)
 		.toArray(String[]::new);
 
@@ -71,8 +73,8 @@ class OptionalLibrariesTests {
 				Arguments.of("what makes them", BOOT_HTTP), Arguments.of("Apache's HTTP client", APACHE_HTTP),
 				Arguments.of("OkHttp", OKHTTP), Arguments.of("Spring AI", SPRING_AI),
 				Arguments.of("LangChain4j", LANGCHAIN4J), Arguments.of("any SDK", SDKS),
-				Arguments.of("transactions", TRANSACTIONS), Arguments.of("AspectJ", ASPECTJ),
-				Arguments.of("all of them", ALL));
+				Arguments.of("transactions", TRANSACTIONS), Arguments.of("Spring Cloud", SPRING_CLOUD),
+				Arguments.of("AspectJ", ASPECTJ), Arguments.of("all of them", ALL));
 	}
 
 	@ParameterizedTest(name = "without {0}")
@@ -82,7 +84,8 @@ class OptionalLibrariesTests {
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, LlmResilienceAutoConfiguration.class,
 					LlmBreakersEndpointAutoConfiguration.class, LlmProvidersEndpointAutoConfiguration.class,
 					LlmBreakersHealthAutoConfiguration.class, ProblemDetailsAutoConfiguration.class,
-					HttpHooksAutoConfiguration.class, RetryLayersAutoConfiguration.class, ToolsAutoConfiguration.class))
+					PropertyChangesAutoConfiguration.class, HttpHooksAutoConfiguration.class,
+					RetryLayersAutoConfiguration.class, ToolsAutoConfiguration.class))
 			.withPropertyValues("llm.resilience.web.problem-details=true",
 					"llm.resilience.providers.default.retry.base-delay=1ms",
 					"management.endpoints.web.exposure.include=*")

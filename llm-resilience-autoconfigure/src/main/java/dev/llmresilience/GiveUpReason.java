@@ -32,6 +32,9 @@ public enum GiveUpReason {
 	/** The shared retry budget is empty. */
 	BUDGET,
 
+	/** An operator has switched the retries of the provider entry off. */
+	RETRIES_OFF,
+
 	/** The circuit breaker is open. */
 	BREAKER,
 

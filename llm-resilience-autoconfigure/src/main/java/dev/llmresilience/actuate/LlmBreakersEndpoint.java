@@ -10,7 +10,6 @@ import dev.llmresilience.breaker.BreakerState;
 import dev.llmresilience.breaker.CircuitBreaker;
 import dev.llmresilience.breaker.LastFailure;
 import dev.llmresilience.engine.Provider;
-import dev.llmresilience.engine.ProviderSettings;
 import dev.llmresilience.engine.Providers;
 import org.jspecify.annotations.Nullable;
 
@@ -47,7 +46,7 @@ public class LlmBreakersEndpoint {
 		Map<String, BreakerDescriptor> breakers = new TreeMap<>();
 		for (Provider provider : this.providers.all()) {
 			CircuitBreaker breaker = provider.breaker();
-			if (breaker != null && isShown(provider)) {
+			if (breaker != null && LlmProvidersEndpoint.isShown(provider)) {
 				breakers.put(provider.name(), BreakerDescriptor.of(breaker.snapshot()));
 			}
 		}
@@ -85,11 +84,6 @@ public class LlmBreakersEndpoint {
 			default -> throw new IllegalArgumentException("state must be CLOSED, FORCED_OPEN or DISABLED");
 		}
 		return BreakerDescriptor.of(breaker.snapshot());
-	}
-
-	/** The entry that the others inherit from only shows where it is one itself. */
-	private static boolean isShown(Provider provider) {
-		return provider.isUsed() || !provider.name().equals(ProviderSettings.DEFAULT_NAME);
 	}
 
 	private @Nullable CircuitBreaker find(String name) {

@@ -8,10 +8,12 @@ import java.util.List;
 import java.util.Set;
 
 import dev.llmresilience.LlmRetry;
+import dev.llmresilience.aop.PolicySource.Placement;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
@@ -35,19 +37,55 @@ final class LlmRetryAnnotations {
 	 * @return the annotation, or {@code null} if none holds
 	 */
 	static @Nullable LlmRetry find(Method method, @Nullable Class<?> targetClass) {
+		for (AnnotatedElement place : places(method, targetClass)) {
+			LlmRetry found = merged(place);
+			if (found != null) {
+				return found;
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * Where the annotation stands that {@link #find} finds.
+	 * @param method the method that was called
+	 * @param targetClass the class of the object behind the proxy
+	 * @return the source, or {@code null} if none holds
+	 */
+	static @Nullable PolicySource source(Method method, Class<?> targetClass) {
+		for (AnnotatedElement place : places(method, targetClass)) {
+			MergedAnnotation<LlmRetry> found = MergedAnnotations.from(place, SearchStrategy.TYPE_HIERARCHY)
+				.get(LlmRetry.class);
+			if (found.isPresent()) {
+				return source(found);
+			}
+		}
+		return null;
+	}
+
+	private static @Nullable PolicySource source(MergedAnnotation<LlmRetry> annotation) {
+		Class<?> root = annotation.getRoot().getType();
+		String composed = (root != LlmRetry.class) ? root.getName() : null;
+		if (annotation.getSource() instanceof Method method) {
+			Class<?> type = method.getDeclaringClass();
+			return new PolicySource(type.isInterface() ? Placement.INTERFACE_METHOD : Placement.METHOD, type.getName(),
+					composed);
+		}
+		if (annotation.getSource() instanceof Class<?> type) {
+			return new PolicySource(type.isInterface() ? Placement.INTERFACE : Placement.CLASS, type.getName(),
+					composed);
+		}
+		return null;
+	}
+
+	private static List<AnnotatedElement> places(Method method, @Nullable Class<?> targetClass) {
 		if (ReflectionUtils.isObjectMethod(method) || !isReachable(method)) {
-			return null;
+			return List.of();
 		}
 		Class<?> userClass = (targetClass != null) ? ClassUtils.getUserClass(targetClass) : method.getDeclaringClass();
 		Method specific = AopUtils.getMostSpecificMethod(method, userClass);
-		LlmRetry found = merged(specific);
-		if (found == null) {
-			found = merged(userClass);
-		}
-		if (found == null && !specific.equals(method)) {
-			found = merged(method);
-		}
-		return (found != null) ? found : merged(method.getDeclaringClass());
+		return specific.equals(method) ? List.of(specific, userClass, method.getDeclaringClass())
+				: List.of(specific, userClass, method, method.getDeclaringClass());
 	}
 
 	/**

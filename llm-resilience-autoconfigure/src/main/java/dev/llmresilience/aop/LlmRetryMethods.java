@@ -11,6 +11,7 @@ import java.util.concurrent.Future;
 import java.util.stream.BaseStream;
 
 import dev.llmresilience.LlmRetry;
+import dev.llmresilience.engine.CallPlan.Target;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -85,13 +86,21 @@ public final class LlmRetryMethods implements SmartInitializingSingleton {
 		List<ProtectedMethod> methods = new ArrayList<>();
 		for (Class<?> type : this.pointcut.matched()) {
 			for (MethodPlan plan : this.plans.check(type)) {
-				LlmRetry annotation = LlmRetryAnnotations.find(plan.method(), type);
-				methods.add(new ProtectedMethod(plan.method(), type, plan.calls().first().provider(),
-						(annotation != null) ? annotation.maxAttempts() : 0,
-						this.plans.isBlocking(plan) && plan.recovery() == null));
+				methods.add(describe(plan, type));
 			}
 		}
 		return methods;
+	}
+
+	private ProtectedMethod describe(MethodPlan plan, Class<?> type) {
+		LlmRetry annotation = LlmRetryAnnotations.find(plan.method(), type);
+		Target target = plan.calls().first();
+		return new ProtectedMethod(plan.method(), type, target.provider(),
+				(annotation != null) ? annotation.maxAttempts() : 0, target.options(),
+				plan.calls().failover().stream().map((other) -> other.provider().name()).toList(),
+				(annotation != null && plan.recovery() != null) ? annotation.recovery() : null,
+				this.plans.isBlocking(plan) && plan.recovery() == null,
+				LlmRetryAnnotations.source(plan.method(), type));
 	}
 
 	private static void warnOfLaterResult(Method method) {

@@ -57,7 +57,7 @@ public final class MethodPlans {
 	 * What was found of late, so that the usual call makes no key. A race loses an entry
 	 * at worst: each is immutable.
 	 */
-	private final @Nullable Found[] recent = new @Nullable Found[RECENT];
+	private volatile @Nullable Found[] recent = new @Nullable Found[RECENT];
 
 	/**
 	 * Creates it.
@@ -89,7 +89,8 @@ public final class MethodPlans {
 	 */
 	@Nullable MethodPlan find(Method method, Class<?> targetClass) {
 		int place = System.identityHashCode(method) & (RECENT - 1);
-		Found recent = this.recent[place];
+		@Nullable Found[] all = this.recent;
+		Found recent = all[place];
 		if (recent != null && recent.isOf(method, targetClass)) {
 			return recent.plan;
 		}
@@ -97,8 +98,18 @@ public final class MethodPlans {
 			.computeIfAbsent(new MethodClassKey(method, targetClass),
 					(key) -> Optional.ofNullable(resolve(method, targetClass)))
 			.orElse(null);
-		this.recent[place] = new Found(method, targetClass, plan);
+		all[place] = new Found(method, targetClass, plan);
 		return plan;
+	}
+
+	/**
+	 * Has every method resolved again, because the settings of the provider entries have
+	 * changed. Calls under way keep what they began with.
+	 */
+	public void forget() {
+		// Whoever has found an old plan by now writes it into the old array.
+		this.plans.clear();
+		this.recent = new @Nullable Found[RECENT];
 	}
 
 	/**

@@ -56,6 +56,19 @@ final class BindFailureAnalyzer extends AbstractFailureAnalyzer<BindException> i
 				"Set a value that is allowed, or leave the property out to inherit it.", cause);
 	}
 
+	/**
+	 * Says in a sentence what cannot be read.
+	 * @param failure the failure
+	 * @param environment where the property was read
+	 * @return property, value and what is allowed
+	 */
+	static String describe(BindException failure, Environment environment) {
+		ConfigurationProperty property = (failure.getProperty() != null) ? failure.getProperty()
+				: Origins.find(environment, failure.getName());
+		return ((property != null) ? property.getName() + " = " + property.getValue() : failure.getName())
+				+ ": must be " + allowed(failure.getTarget().getType().resolve(Object.class)) + ".";
+	}
+
 	private static String allowed(Class<?> type) {
 		if (type == Duration.class) {
 			return "a duration: a number and ns, us, ms, s, m, h or d, such as 500ms, 30s or 5m";

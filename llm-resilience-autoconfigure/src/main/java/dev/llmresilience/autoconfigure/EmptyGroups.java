@@ -9,6 +9,7 @@ import dev.llmresilience.autoconfigure.LlmResilienceProperties.Limiter;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.ProviderEntry;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Quota;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Retry;
+import dev.llmresilience.autoconfigure.LlmResilienceProperties.Web;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
@@ -33,7 +34,8 @@ final class EmptyGroups implements ConfigurationPropertiesBindHandlerAdvisor {
 
 	private static final Map<Class<?>, Object> NOTHING = Map.of(ProviderEntry.class, ProviderEntry.NOTHING, Retry.class,
 			Retry.NOTHING, Budget.class, Budget.NOTHING, Limiter.class, Limiter.NOTHING, Breaker.class, Breaker.NOTHING,
-			Quota.class, Quota.NOTHING, Aspect.class, new Aspect(Aspect.DEFAULT_ORDER), Map.class, Map.of());
+			Quota.class, Quota.NOTHING, Aspect.class, new Aspect(Aspect.DEFAULT_ORDER), Web.class, new Web(false),
+			Map.class, Map.of());
 
 	@Override
 	public BindHandler apply(BindHandler handler) {

@@ -29,6 +29,7 @@ import org.springframework.core.Ordered;
  * start with the requests that one call can then become, take-over to switch off those of
  * Spring AI and the SDKs, or ignore
  * @param aspect where the advice stands among others
+ * @param web answers to the application's own callers
  * @param maxKeys most values of an annotation's key that have guards of their own at a
  * time; idle ones make room
  * @param providers provider entries by name, a short kebab-case word; each is one API key
@@ -36,8 +37,8 @@ import org.springframework.core.Ordered;
  */
 @ConfigurationProperties("llm.resilience")
 public record LlmResilienceProperties(@DefaultValue("true") boolean enabled, @DefaultValue("true") boolean strict,
-		@DefaultValue("warn") Layers layers, @DefaultValue Aspect aspect, @DefaultValue("1000") int maxKeys,
-		@DefaultValue Map<String, ProviderEntry> providers) {
+		@DefaultValue("warn") Layers layers, @DefaultValue Aspect aspect, @DefaultValue Web web,
+		@DefaultValue("1000") int maxKeys, @DefaultValue Map<String, ProviderEntry> providers) {
 
 	/**
 	 * What is done about other layers that retry the same calls.
@@ -70,6 +71,15 @@ public record LlmResilienceProperties(@DefaultValue("true") boolean enabled, @De
 		 */
 		public static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 100;
 
+	}
+
+	/**
+	 * Answers to the application's own callers.
+	 *
+	 * @param problemDetails whether refusals that reach a controller become problem
+	 * details (RFC 9457) with a Retry-After
+	 */
+	public record Web(@DefaultValue("false") boolean problemDetails) {
 	}
 
 	/**

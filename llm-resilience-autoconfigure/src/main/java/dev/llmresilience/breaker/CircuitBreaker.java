@@ -45,13 +45,13 @@ public final class CircuitBreaker {
 
 	private final String name;
 
-	private final BreakerSettings settings;
+	private volatile BreakerSettings settings;
 
 	private final TimeSource time;
 
 	private final Consumer<BreakerTransition> listener;
 
-	private final long slowNanos;
+	private volatile long slowNanos;
 
 	private volatile Generation state;
 
@@ -75,9 +75,26 @@ public final class CircuitBreaker {
 		this.settings = settings;
 		this.time = time;
 		this.listener = listener;
-		Duration slow = settings.slowCallDuration();
-		this.slowNanos = (slow != null) ? slow.toNanos() : Long.MAX_VALUE;
+		this.slowNanos = slowNanos(settings);
 		this.state = new Closed(this, this.settings);
+	}
+
+	private static long slowNanos(BreakerSettings settings) {
+		Duration slow = settings.slowCallDuration();
+		return (slow != null) ? slow.toNanos() : Long.MAX_VALUE;
+	}
+
+	/**
+	 * Changes when it opens and for how long. Its state and its counts stay; of attempts
+	 * in flight nothing is lost. One that is open stays so for as long as it was to.
+	 * @param settings what holds from now on
+	 */
+	public void configure(BreakerSettings settings) {
+		this.settings = settings;
+		this.slowNanos = slowNanos(settings);
+		if (this.state instanceof Closed closed) {
+			closed.counter = closed.counter.with(settings);
+		}
 	}
 
 	/**
@@ -255,6 +272,10 @@ public final class CircuitBreaker {
 	}
 
 	private void changed(Generation from, Generation to) {
+		if (to instanceof Closed closed) {
+			// The settings may have changed since it was made.
+			closed.counter = closed.counter.with(this.settings);
+		}
 		this.watcher.run();
 		if (from.kind() != to.kind()) {
 			announce(from, to);

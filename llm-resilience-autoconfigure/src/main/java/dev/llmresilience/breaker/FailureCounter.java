@@ -12,11 +12,11 @@ final class FailureCounter {
 
 	private final int threshold;
 
-	private final AtomicInteger consecutive = new AtomicInteger();
+	private final AtomicInteger consecutive;
 
-	private final AtomicInteger failures = new AtomicInteger();
+	private final AtomicInteger failures;
 
-	private final AtomicInteger outcomes = new AtomicInteger();
+	private final AtomicInteger outcomes;
 
 	/** The last outcomes as a ring, 1 for a failure; empty when only a run counts. */
 	private final AtomicIntegerArray window;
@@ -24,10 +24,37 @@ final class FailureCounter {
 	private final double failureRate;
 
 	FailureCounter(BreakerSettings settings) {
+		this(settings, new AtomicInteger(), new AtomicInteger(), new AtomicInteger(),
+				new AtomicIntegerArray(windowSize(settings)));
+	}
+
+	private FailureCounter(BreakerSettings settings, AtomicInteger consecutive, AtomicInteger failures,
+			AtomicInteger outcomes, AtomicIntegerArray window) {
 		Double rate = settings.failureRateThreshold();
 		this.threshold = settings.failureThreshold();
 		this.failureRate = (rate != null) ? rate / 100 : 1;
-		this.window = new AtomicIntegerArray((rate != null) ? settings.windowSize() : 0);
+		this.consecutive = consecutive;
+		this.failures = failures;
+		this.outcomes = outcomes;
+		this.window = window;
+	}
+
+	private static int windowSize(BreakerSettings settings) {
+		return (settings.failureRateThreshold() != null) ? settings.windowSize() : 0;
+	}
+
+	/**
+	 * A counter with other limits that goes on with the same counts; only a window of
+	 * another size begins anew.
+	 * @param settings the limits
+	 * @return the counter, which this one counts for too
+	 */
+	FailureCounter with(BreakerSettings settings) {
+		int size = windowSize(settings);
+		return (size == this.window.length())
+				? new FailureCounter(settings, this.consecutive, this.failures, this.outcomes, this.window)
+				: new FailureCounter(settings, this.consecutive, new AtomicInteger(), new AtomicInteger(),
+						new AtomicIntegerArray(size));
 	}
 
 	int consecutive() {

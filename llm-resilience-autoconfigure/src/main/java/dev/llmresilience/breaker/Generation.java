@@ -49,7 +49,7 @@ abstract sealed class Generation {
 
 	static final class Closed extends Generation {
 
-		final FailureCounter counter;
+		volatile FailureCounter counter;
 
 		Closed(CircuitBreaker breaker, BreakerSettings settings) {
 			super(breaker);

@@ -25,7 +25,7 @@ public final class QuotaLatch {
 
 	private final String scope;
 
-	private final long coolDownNanos;
+	private volatile long coolDownNanos;
 
 	private final TimeSource time;
 
@@ -47,6 +47,15 @@ public final class QuotaLatch {
 		this.coolDownNanos = coolDown.toNanos();
 		this.time = time;
 		this.listener = listener;
+	}
+
+	/**
+	 * Changes the time between the first probes, from the next time on that the quota is
+	 * found exhausted.
+	 * @param coolDown the time, above zero
+	 */
+	public void configure(Duration coolDown) {
+		this.coolDownNanos = coolDown.toNanos();
 	}
 
 	/**
@@ -78,7 +87,7 @@ public final class QuotaLatch {
 	 */
 	public void latch(@Nullable String code, @Nullable Instant resetAt) {
 		long now = this.time.nanoTime();
-		Latched next = new Latched(code, resetAt, this.coolDownNanos, now + this.coolDownNanos);
+		Latched next = new Latched(code, this.time.now(), resetAt, this.coolDownNanos, now + this.coolDownNanos);
 		if (this.state.compareAndSet(null, next)) {
 			announce(true, next);
 		}
@@ -118,6 +127,15 @@ public final class QuotaLatch {
 	public @Nullable Instant nextProbeAt() {
 		Latched latched = this.state.get();
 		return (latched != null) ? at(latched) : null;
+	}
+
+	/**
+	 * What the latch looks like right now.
+	 * @return all of it as of one moment, or {@code null} if not latched
+	 */
+	public @Nullable QuotaSnapshot snapshot() {
+		Latched latched = this.state.get();
+		return (latched != null) ? new QuotaSnapshot(latched.code, latched.since, latched.resetAt, at(latched)) : null;
 	}
 
 	private void announce(boolean latched, Latched state) {
@@ -168,7 +186,7 @@ public final class QuotaLatch {
 				long doubled = Math.min(MAX_COOL_DOWN.toNanos(), probed.coolDown * 2);
 				long now = QuotaLatch.this.time.nanoTime();
 				QuotaLatch.this.state.compareAndSet(probed,
-						new Latched(probed.code, probed.resetAt, doubled, now + doubled));
+						new Latched(probed.code, probed.since, probed.resetAt, doubled, now + doubled));
 			}
 		}
 
@@ -189,21 +207,24 @@ public final class QuotaLatch {
 
 		final @Nullable String code;
 
+		final Instant since;
+
 		final @Nullable Instant resetAt;
 
 		final long coolDown;
 
 		final long nextProbe;
 
-		Latched(@Nullable String code, @Nullable Instant resetAt, long coolDown, long nextProbe) {
+		Latched(@Nullable String code, Instant since, @Nullable Instant resetAt, long coolDown, long nextProbe) {
 			this.code = code;
+			this.since = since;
 			this.resetAt = resetAt;
 			this.coolDown = coolDown;
 			this.nextProbe = nextProbe;
 		}
 
 		Latched withNextProbe(long nextProbe) {
-			return new Latched(this.code, this.resetAt, this.coolDown, nextProbe);
+			return new Latched(this.code, this.since, this.resetAt, this.coolDown, nextProbe);
 		}
 
 	}

@@ -24,11 +24,11 @@ public final class RetryBudget {
 
 	private final TimeSource time;
 
-	private final long capacity;
+	private volatile long capacity;
 
-	private final long perSuccess;
+	private volatile long perSuccess;
 
-	private final double perNano;
+	private volatile double perNano;
 
 	private final AtomicLong level;
 
@@ -44,16 +44,42 @@ public final class RetryBudget {
 	 * @throws IllegalArgumentException if a number is out of its range
 	 */
 	public RetryBudget(double capacity, double refillPerSuccess, double refillPerMinute, TimeSource time) {
-		if (!(capacity >= 1) || !(refillPerSuccess >= 0) || !(refillPerMinute >= 0)) {
-			throw new IllegalArgumentException("A retry budget needs capacity >= 1, refill-per-success >= 0 and "
-					+ "refill-per-minute >= 0, not " + capacity + ", " + refillPerSuccess + ", " + refillPerMinute);
-		}
+		check(capacity, refillPerSuccess, refillPerMinute);
 		this.time = time;
 		this.capacity = Math.round(capacity * TOKEN);
 		this.perSuccess = Math.round(refillPerSuccess * TOKEN);
 		this.perNano = refillPerMinute * TOKEN / NANOS_PER_MINUTE;
 		this.level = new AtomicLong(this.capacity);
 		this.trickledUntil = new AtomicLong(time.nanoTime());
+	}
+
+	private static void check(double capacity, double refillPerSuccess, double refillPerMinute) {
+		if (!(capacity >= 1) || !(refillPerSuccess >= 0) || !(refillPerMinute >= 0)) {
+			throw new IllegalArgumentException("A retry budget needs capacity >= 1, refill-per-success >= 0 and "
+					+ "refill-per-minute >= 0, not " + capacity + ", " + refillPerSuccess + ", " + refillPerMinute);
+		}
+	}
+
+	/**
+	 * Changes how much it holds and how it refills. What it holds stays, as far as it
+	 * fits.
+	 * @param capacity the most tokens it holds, at least 1
+	 * @param refillPerSuccess tokens that a success gives back, at least 0
+	 * @param refillPerMinute tokens that trickle in a minute, at least 0
+	 * @throws IllegalArgumentException if a number is out of its range; nothing has
+	 * changed then
+	 */
+	public void configure(double capacity, double refillPerSuccess, double refillPerMinute) {
+		check(capacity, refillPerSuccess, refillPerMinute);
+		trickle();
+		long most = Math.round(capacity * TOKEN);
+		this.capacity = most;
+		this.perSuccess = Math.round(refillPerSuccess * TOKEN);
+		if (this.perNano == 0) {
+			this.trickledUntil.set(this.time.nanoTime());
+		}
+		this.perNano = refillPerMinute * TOKEN / NANOS_PER_MINUTE;
+		this.level.getAndUpdate((level) -> Math.min(level, most));
 	}
 
 	/**
@@ -107,23 +133,24 @@ public final class RetryBudget {
 	}
 
 	private void trickle() {
-		if (this.perNano <= 0) {
+		double perNano = this.perNano;
+		if (perNano <= 0) {
 			return;
 		}
 		long now = this.time.nanoTime();
 		long until = this.trickledUntil.get();
-		long earned = (long) ((now - until) * this.perNano);
+		long earned = (long) ((now - until) * perNano);
 		// Only whole millionths are credited, and only the time that earned them is used
 		// up.
-		if (earned > 0 && this.trickledUntil.compareAndSet(until, until + (long) Math.ceil(earned / this.perNano))) {
+		if (earned > 0 && this.trickledUntil.compareAndSet(until, until + (long) Math.ceil(earned / perNano))) {
 			add(earned);
 		}
 	}
 
 	private void add(long amount) {
 		long seen = this.level.get();
-		while (seen < this.capacity) {
-			if (this.level.compareAndSet(seen, Math.min(this.capacity, seen + amount))) {
+		for (long most = this.capacity; seen < most; most = this.capacity) {
+			if (this.level.compareAndSet(seen, Math.min(most, seen + amount))) {
 				return;
 			}
 			seen = this.level.get();

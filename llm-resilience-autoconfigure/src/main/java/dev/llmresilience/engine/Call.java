@@ -370,7 +370,7 @@ final class Call extends CallView {
 		AttemptHistory history = trial ? new AttemptHistory() : failures.history;
 		history.failed(RetryDecider.ladder(failure), now);
 		Situation situation = new Situation(now, this.deadline - now, this.options.maxAttempts(), mayRepeat(),
-				hasSideEffect(), this.guards.paces(failure), this.escalateAfter);
+				hasSideEffect(), this.guards.paces(failure), this.escalateAfter, this.guards.provider().areRetriesOn());
 		Decision decision = RetryDecider.decide(this.options.policy(), history, failure, situation,
 				this.engine.time()::random);
 		this.guards.failed(failure, ladderSpent(decision, history, failure));

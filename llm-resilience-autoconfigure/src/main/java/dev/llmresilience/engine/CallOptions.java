@@ -57,19 +57,35 @@ public final class CallOptions {
 		return new CallOptions(policy, Integer.MAX_VALUE, true, Priority.NORMAL, List.of(), List.of());
 	}
 
-	RetryPolicy policy() {
+	/**
+	 * How failures are retried.
+	 * @return the policy of the provider, with what the method itself asks for
+	 */
+	public RetryPolicy policy() {
 		return this.policy;
 	}
 
-	int maxAttempts() {
+	/**
+	 * The most attempts over both ladders.
+	 * @return the number, {@link Integer#MAX_VALUE} for no limit of its own
+	 */
+	public int maxAttempts() {
 		return this.maxAttempts;
 	}
 
-	boolean idempotent() {
+	/**
+	 * Whether a call may run twice.
+	 * @return whether it may
+	 */
+	public boolean idempotent() {
 		return this.idempotent;
 	}
 
-	Priority priority() {
+	/**
+	 * How urgent a call is to those who wait for the same limiter.
+	 * @return the priority
+	 */
+	public Priority priority() {
 		return this.priority;
 	}
 

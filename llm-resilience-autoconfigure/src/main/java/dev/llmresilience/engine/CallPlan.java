@@ -53,7 +53,11 @@ public final class CallPlan {
 		return this.first;
 	}
 
-	List<Target> failover() {
+	/**
+	 * The entries that take over, in order.
+	 * @return the entries, and how calls are made under them
+	 */
+	public List<Target> failover() {
 		return this.failover;
 	}
 

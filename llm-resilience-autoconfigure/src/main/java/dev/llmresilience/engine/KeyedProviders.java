@@ -1,6 +1,7 @@
 package dev.llmresilience.engine;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.ReentrantLock;
@@ -33,10 +34,12 @@ public final class KeyedProviders implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(KeyedProviders.class);
 
-	private final ProviderSettings settings;
+	private volatile ProviderSettings settings;
 
 	/** How each value's limiter paces. */
-	private final LimiterSettings limiter;
+	private volatile LimiterSettings limiter;
+
+	private final RetrySwitch retries;
 
 	private final int maxKeys;
 
@@ -58,10 +61,11 @@ public final class KeyedProviders implements AutoCloseable {
 
 	private boolean warned;
 
-	KeyedProviders(ProviderSettings settings, LimiterSettings limiter, int maxKeys, TimeSource time,
-			GuardListener listener, CallMonitor.Factory monitors) {
+	KeyedProviders(ProviderSettings settings, LimiterSettings limiter, RetrySwitch retries, int maxKeys,
+			TimeSource time, GuardListener listener, CallMonitor.Factory monitors) {
 		this.settings = settings;
 		this.limiter = limiter;
+		this.retries = retries;
 		this.maxKeys = maxKeys;
 		this.time = time;
 		this.listener = listener;
@@ -106,8 +110,8 @@ public final class KeyedProviders implements AutoCloseable {
 	private Provider provider() {
 		QuotaLatch account = new QuotaLatch(this.settings.account(), this.settings.quotaCoolDown(), this.time,
 				this.listener::onTransition);
-		Provider provider = new Provider(this.settings, new RateLimiter(this.limiter, this.time), account, this.time,
-				this.listener, this.monitors);
+		Provider provider = new Provider(this.settings, new RateLimiter(this.limiter, this.time), account, this.retries,
+				this.time, this.listener, this.monitors);
 		if (this.requestsPerMinute != null) {
 			provider.limiter().setRequestsPerMinute(this.requestsPerMinute);
 		}
@@ -176,6 +180,35 @@ public final class KeyedProviders implements AutoCloseable {
 		finally {
 			this.lock.unlock();
 		}
+	}
+
+	/**
+	 * Follows other settings, for all values and those to come.
+	 * @param settings those of the entry
+	 * @param limiter how each value's limiter paces
+	 */
+	void configure(ProviderSettings settings, LimiterSettings limiter) {
+		this.lock.lock();
+		try {
+			if (!Objects.equals(this.limiter.requestsPerMinute(), limiter.requestsPerMinute())) {
+				this.requestsPerMinute = null;
+			}
+			this.settings = settings;
+			this.limiter = limiter;
+			for (KeyedProvider keyed : this.byKey.values()) {
+				keyed.provider().configure(settings);
+				keyed.provider().accountQuota().configure(settings.quotaCoolDown());
+				keyed.provider().limiter().configure(limiter);
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/** Lets the calls of all values pass again that an exhausted quota shuts off. */
+	void clearLatches() {
+		this.byKey.values().forEach((keyed) -> keyed.provider().clearLatches());
 	}
 
 	int size() {

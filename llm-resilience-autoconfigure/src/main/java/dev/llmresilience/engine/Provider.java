@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Provider {
 
-	private final ProviderSettings settings;
+	private volatile ProviderSettings settings;
 
-	private final CallOptions options;
+	private volatile CallOptions options;
 
 	private final RateLimiter limiter;
 
@@ -39,6 +39,8 @@ public final class Provider {
 
 	private final TimeSource time;
 
+	private final RetrySwitch retries;
+
 	private final CallMonitor.Factory monitors;
 
 	private final KeyChange keyChange = new KeyChange();
@@ -55,7 +57,7 @@ public final class Provider {
 	 * @param listener hears of each transition of its guards
 	 */
 	public Provider(ProviderSettings settings, QuotaLatch accountQuota, TimeSource time, GuardListener listener) {
-		this(settings, new RateLimiter(settings.limiter(), time), accountQuota, time, listener,
+		this(settings, new RateLimiter(settings.limiter(), time), accountQuota, new RetrySwitch(), time, listener,
 				CallMonitor.Factory.NONE);
 	}
 
@@ -64,12 +66,13 @@ public final class Provider {
 	 * @param settings what the entry is configured with
 	 * @param limiter paces its calls, and perhaps those of other entries
 	 * @param accountQuota the latch that it shares with the entries of its account
+	 * @param retries whether its calls are retried
 	 * @param time the time source of its engine
 	 * @param listener hears of each transition of its guards
 	 * @param monitors makes what counts its calls
 	 */
-	Provider(ProviderSettings settings, RateLimiter limiter, QuotaLatch accountQuota, TimeSource time,
-			GuardListener listener, CallMonitor.Factory monitors) {
+	Provider(ProviderSettings settings, RateLimiter limiter, QuotaLatch accountQuota, RetrySwitch retries,
+			TimeSource time, GuardListener listener, CallMonitor.Factory monitors) {
 		this.settings = settings;
 		this.options = CallOptions.of(settings.policy());
 		this.limiter = limiter;
@@ -82,6 +85,7 @@ public final class Provider {
 				? new WaitingRoom(this.breaker, time) : null;
 		this.quota = new QuotaLatch(settings.name(), settings.quotaCoolDown(), time, listener::onTransition);
 		this.accountQuota = accountQuota;
+		this.retries = retries;
 		this.listener = listener;
 		this.time = time;
 		this.monitors = monitors;
@@ -134,6 +138,15 @@ public final class Provider {
 	 */
 	public boolean isUsed() {
 		return this.used;
+	}
+
+	/**
+	 * Whether failures are retried at present. Switched off, every call ends with its
+	 * first failure, whoever drives it.
+	 * @return whether they are
+	 */
+	public boolean areRetriesOn() {
+		return this.retries.isOn();
 	}
 
 	/**
@@ -195,6 +208,28 @@ public final class Provider {
 
 	@Nullable WaitingRoom room() {
 		return this.room;
+	}
+
+	/**
+	 * Follows other settings, but for those of its limiter.
+	 * @param settings those that {@link ChangedSettings} lets change while running
+	 */
+	void configure(ProviderSettings settings) {
+		this.settings = settings;
+		this.options = CallOptions.of(settings.policy());
+		BudgetSettings budget = settings.budget();
+		if (this.budget != null && budget != null) {
+			this.budget.configure(budget.capacity(), budget.refillPerSuccess(), budget.refillPerMinute());
+		}
+		if (this.breaker != null && settings.breaker() != null) {
+			this.breaker.configure(settings.breaker());
+		}
+		this.quota.configure(settings.quotaCoolDown());
+	}
+
+	void clearLatches() {
+		this.quota.clear();
+		this.accountQuota.clear();
 	}
 
 	/** Refuses all who wait. */

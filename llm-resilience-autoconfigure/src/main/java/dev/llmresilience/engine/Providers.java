@@ -1,13 +1,16 @@
 package dev.llmresilience.engine;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeSet;
 
 import dev.llmresilience.breaker.CircuitBreaker;
@@ -19,7 +22,7 @@ import dev.llmresilience.time.TimeSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All provider entries at work. Immutable; thread-safe.
+ * All provider entries at work. Thread-safe; which entries there are never changes.
  */
 public final class Providers implements AutoCloseable {
 
@@ -30,7 +33,12 @@ public final class Providers implements AutoCloseable {
 
 	private final Map<String, CallPlan> plans = new ConcurrentHashMap<>();
 
+	/** The entries that calls have been made under without an annotation. */
+	private final Set<String> called = ConcurrentHashMap.newKeySet();
+
 	private final Map<String, KeyedProviders> keyedByName;
+
+	private final Map<String, RetrySwitch> retriesByName;
 
 	/**
 	 * Creates the entries' guards, with room for {@value #DEFAULT_MAX_KEYS} key values
@@ -63,19 +71,23 @@ public final class Providers implements AutoCloseable {
 		Map<String, RateLimiter> limiters = new HashMap<>();
 		Map<String, Provider> providers = new LinkedHashMap<>();
 		Map<String, KeyedProviders> keyed = new HashMap<>();
+		Map<String, RetrySwitch> switches = new HashMap<>();
 		for (ProviderSettings entry : settings) {
 			QuotaLatch account = accounts.computeIfAbsent(entry.account(),
 					(name) -> new QuotaLatch(name, entry.quotaCoolDown(), time, listener::onTransition));
 			ProviderSettings owner = limiterOwner(entry, settings);
 			RateLimiter limiter = limiters.computeIfAbsent(owner.name(),
 					(name) -> new RateLimiter(owner.limiter(), time));
-			Provider provider = new Provider(entry, limiter, account, time, listener, monitors);
+			RetrySwitch retries = new RetrySwitch();
+			Provider provider = new Provider(entry, limiter, account, retries, time, listener, monitors);
 			providers.put(entry.name(), provider);
-			keyed.put(entry.name(), new KeyedProviders(entry, owner.limiter(), maxKeys, time, listener,
+			keyed.put(entry.name(), new KeyedProviders(entry, owner.limiter(), retries, maxKeys, time, listener,
 					(unused) -> provider.monitor()));
+			switches.put(entry.name(), retries);
 		}
 		this.byName = Collections.unmodifiableMap(providers);
 		this.keyedByName = Map.copyOf(keyed);
+		this.retriesByName = Map.copyOf(switches);
 	}
 
 	private static ProviderSettings limiterOwner(ProviderSettings entry, List<ProviderSettings> all) {
@@ -112,6 +124,7 @@ public final class Providers implements AutoCloseable {
 		use(name);
 		return this.plans.computeIfAbsent(name, (unused) -> {
 			Provider provider = get(name);
+			this.called.add(name);
 			List<Target> failover = provider.settings()
 				.calls()
 				.failover()
@@ -178,6 +191,80 @@ public final class Providers implements AutoCloseable {
 				keyed(other).setRequestsPerMinute(requestsPerMinute);
 			}
 		});
+	}
+
+	/**
+	 * Follows other settings without losing state: limits and policies change, what was
+	 * learnt and counted stays. Calls under way keep the policy that they began with.
+	 * What cannot change while running stays as it is.
+	 * @param settings the entries, checked
+	 * @return the properties that differ and stay as they are until the next start, such
+	 * as {@code anthropic.type}, or entries that come or go; sorted
+	 */
+	public List<String> configure(List<ProviderSettings> settings) {
+		Set<String> missing = new TreeSet<>(this.byName.keySet());
+		List<ChangedSettings> changes = new ArrayList<>();
+		Set<String> later = new TreeSet<>();
+		for (ProviderSettings next : settings) {
+			Provider provider = this.byName.get(next.name());
+			if (provider == null) {
+				later.add(next.name());
+				continue;
+			}
+			missing.remove(next.name());
+			ChangedSettings change = new ChangedSettings(provider.settings(), next);
+			changes.add(change);
+			later.addAll(change.later());
+		}
+		later.addAll(missing);
+		Set<QuotaLatch> accounts = new HashSet<>();
+		for (ChangedSettings change : changes) {
+			ProviderSettings next = change.settings();
+			Provider provider = get(next.name());
+			provider.configure(next);
+			if (next.limiterSharedWith() == null) {
+				provider.limiter().configure(next.limiter());
+			}
+			if (accounts.add(provider.accountQuota())) {
+				provider.accountQuota().configure(next.quotaCoolDown());
+			}
+		}
+		this.byName
+			.forEach((name, provider) -> keyed(name).configure(provider.settings(), provider.limiter().settings()));
+		this.plans.clear();
+		return List.copyOf(later);
+	}
+
+	/**
+	 * Switches the retries of an entry off or on again, for calls under its key values
+	 * too. A call that waits for its next attempt still makes it.
+	 * @param name the name of the entry
+	 * @param on whether failures are to be retried
+	 * @throws IllegalArgumentException if there is no such entry
+	 */
+	public void setRetries(String name, boolean on) {
+		Objects.requireNonNull(this.retriesByName.get(get(name).name())).set(on);
+	}
+
+	/**
+	 * Lets the calls of an entry pass again that an exhausted quota shuts off: its own,
+	 * that of its account, and those of its key values.
+	 * @param name the name of the entry
+	 * @throws IllegalArgumentException if there is no such entry
+	 */
+	public void clearLatches(String name) {
+		Provider provider = get(name);
+		provider.clearLatches();
+		keyed(name).clearLatches();
+	}
+
+	/**
+	 * Whether calls are made under an entry that no annotation stands for.
+	 * @param name the name of the entry
+	 * @return whether there has been one
+	 */
+	public boolean isCalledByProgram(String name) {
+		return this.called.contains(name);
 	}
 
 	/**

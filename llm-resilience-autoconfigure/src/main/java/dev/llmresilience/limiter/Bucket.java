@@ -116,6 +116,11 @@ final class Bucket {
 		return (from - latest > 0) ? from : latest;
 	}
 
+	/** Before this moment nothing leaves. */
+	long pausedUntil() {
+		return this.pausedUntil;
+	}
+
 	boolean isPaused(long now) {
 		return this.pausedUntil - now > 0;
 	}

@@ -71,6 +71,15 @@ final class Meter {
 		this.ended = new EndedCalls(now);
 	}
 
+	Pace pace() {
+		return this.pace;
+	}
+
+	/** The cost of what is under way, or {@code null} where nobody counts that. */
+	@Nullable Long inFlight() {
+		return this.counting ? Math.max(0, this.inFlight.get()) : null;
+	}
+
 	Dimension dimension() {
 		return this.dimension;
 	}
@@ -345,19 +354,14 @@ final class Meter {
 	}
 
 	/**
-	 * A call was rejected although this limit, as announced, had room for it.
-	 * @param now the clock
-	 */
-	void doubt(long now) {
-		this.pace.doubt(now);
-	}
-
-	/**
 	 * Sets the configured limit anew.
-	 * @param limit the limit
+	 * @param limit the limit, or {@code null} for none
 	 * @param now the clock
 	 */
-	void configure(Limit limit, long now) {
+	void configure(@Nullable Limit limit, long now) {
+		if ((limit == null) ? learns() && this.scale == null : this.scale != null) {
+			count(now);
+		}
 		this.pace.configure(limit, now);
 	}
 

@@ -1,6 +1,7 @@
 package dev.llmresilience.limiter;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 import dev.llmresilience.RateLimitSnapshot;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Meters {
 
-	private final LimiterSettings settings;
+	private volatile LimiterSettings settings;
 
 	/** None where the limiter is off. */
 	private final Meter[] all;
@@ -93,6 +94,23 @@ final class Meters {
 			}
 		}
 		return this.requests;
+	}
+
+	/** How many calls are under way, or {@code null} where nobody counts them. */
+	@Nullable Long callsInFlight() {
+		return this.places.areLimited() ? Long.valueOf(this.places.taken()) : this.requests.inFlight();
+	}
+
+	/**
+	 * Shows the limits that hold right now.
+	 * @param time the clock
+	 * @return the limits, that on calls first
+	 */
+	List<LimitSnapshot> snapshots(TimeSource time) {
+		return Stream.of(this.all)
+			.map((meter) -> meter.pace().snapshot(meter.dimension(), time))
+			.filter(Objects::nonNull)
+			.toList();
 	}
 
 	Meter requests() {
@@ -298,13 +316,18 @@ final class Meters {
 	}
 
 	/**
-	 * Sets the configured limit on calls anew.
-	 * @param limit the limit
+	 * Sets a configured limit anew.
+	 * @param dimension what is limited
+	 * @param limit the limit, or {@code null} for none
 	 * @param now the clock
 	 */
-	void configure(Limit limit, long now) {
-		this.requests.configure(limit, now);
+	void configure(Dimension dimension, @Nullable Limit limit, long now) {
+		of(dimension).configure(limit, now);
 		refresh();
+	}
+
+	void settings(LimiterSettings settings) {
+		this.settings = settings;
 	}
 
 	void startOver(long now) {
@@ -351,7 +374,7 @@ final class Meters {
 	private static void doubt(Meter scarce, List<RateLimitSnapshot> limits, long now) {
 		for (RateLimitSnapshot snapshot : limits) {
 			if (snapshot.dimension() == scarce.dimension()) {
-				scarce.doubt(now);
+				scarce.pace().doubt(now);
 			}
 		}
 	}

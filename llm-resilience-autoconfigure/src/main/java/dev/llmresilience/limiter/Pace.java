@@ -1,8 +1,11 @@
 package dev.llmresilience.limiter;
 
 import dev.llmresilience.RateLimitSnapshot;
+import dev.llmresilience.RateLimitSnapshot.Dimension;
+import dev.llmresilience.limiter.LimitSnapshot.Origin;
 import dev.llmresilience.limiter.PaceLearner.Reaction;
 import dev.llmresilience.limiter.PaceLearner.Sent;
+import dev.llmresilience.time.TimeSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +17,11 @@ import org.jspecify.annotations.Nullable;
 final class Pace {
 
 	private static final double SECOND = 1e9;
+
+	private static final double SECONDS_PER_MINUTE = 60;
+
+	/** Rates that differ by less are the same. */
+	private static final double ALIKE = 0.001;
 
 	/** How long what is announced is not believed after a first rejection against it. */
 	private static final long DOUBT = 60_000_000_000L;
@@ -77,6 +85,40 @@ final class Pace {
 		this.adjustedAt = now;
 		this.bucket = (configured != null) ? new Bucket(configured.perSecond(), configured.capacity(), this.margin, now)
 				: null;
+	}
+
+	/** The configured rate of this process, in units a second, or {@code null}. */
+	@Nullable Double configured() {
+		Limit configured = this.configured;
+		return (configured != null) ? configured.perSecond() : null;
+	}
+
+	/**
+	 * Shows what holds right now.
+	 * @param dimension what is limited
+	 * @param time the clock
+	 * @return the limit, or {@code null} while every call passes
+	 */
+	@Nullable LimitSnapshot snapshot(Dimension dimension, TimeSource time) {
+		Bucket bucket = this.bucket;
+		if (bucket == null) {
+			return null;
+		}
+		long now = time.nanoTime();
+		long pause = bucket.pausedUntil() - now;
+		return new LimitSnapshot(dimension, bucket.perSecond() * SECONDS_PER_MINUTE, origin(bucket.perSecond()),
+				bucket.capacity(), bucket.level(now), (pause > 0) ? time.now().plusNanos(pause) : null);
+	}
+
+	private Origin origin(double perSecond) {
+		PaceLearner learner = this.learner;
+		if (learner != null && !learner.isUnhindered()) {
+			return Origin.LEARNT;
+		}
+		Limit configured = this.configured;
+		boolean same = configured != null
+				&& Math.abs(perSecond - configured.perSecond()) <= ALIKE * configured.perSecond();
+		return same ? Origin.CONFIGURED : Origin.ANNOUNCED;
 	}
 
 	@Nullable Bucket bucket() {
@@ -240,15 +282,18 @@ final class Pace {
 
 	/**
 	 * Sets the configured limit anew.
-	 * @param limit the limit
+	 * @param limit the limit, or {@code null} for none
 	 * @param now the clock
 	 */
-	void configure(Limit limit, long now) {
+	void configure(@Nullable Limit limit, long now) {
 		this.configured = limit;
 		Bucket bucket = this.bucket;
 		if (this.learner != null) {
 			this.learner.configure(limit);
 			shape(this.learner, now);
+		}
+		else if (limit == null) {
+			this.bucket = null;
 		}
 		else if (bucket != null) {
 			bucket.reshape(limit.perSecond(), limit.capacity(), now);

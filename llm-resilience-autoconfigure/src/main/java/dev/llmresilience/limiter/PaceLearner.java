@@ -59,7 +59,7 @@ final class PaceLearner {
 	/** Whether the size of the bucket is known, or the pace's own. */
 	private boolean sized;
 
-	private final boolean burstConfigured;
+	private boolean burstConfigured;
 
 	private double rejected;
 
@@ -180,15 +180,18 @@ final class PaceLearner {
 	 * Sets the configured rate anew.
 	 * @param limit the limit, or {@code null} for none
 	 */
-	void configure(Limit limit) {
+	void configure(@Nullable Limit limit) {
+		boolean measured = this.sized && !this.burstConfigured;
+		this.burstConfigured = limit != null && limit.sized();
 		this.band = Band.NONE;
 		this.episode = null;
-		this.ceiling = limit.perSecond();
-		if (!this.sized || this.burstConfigured) {
-			this.capacity = limit.capacity();
+		this.ceiling = (limit != null) ? limit.perSecond() : Double.POSITIVE_INFINITY;
+		if (!measured) {
+			this.capacity = (limit != null) ? limit.capacity() : this.unit;
+			this.sized = this.burstConfigured;
 		}
 		setPace(this.ceiling);
-		this.start = this.pace;
+		this.start = (limit != null) ? this.pace : 0;
 	}
 
 	/**
@@ -220,7 +223,7 @@ final class PaceLearner {
 	}
 
 	/** Whether no rejection holds the pace below what is configured or announced. */
-	private boolean isUnhindered() {
+	boolean isUnhindered() {
 		return isTransparent() || this.pace >= 0.999 * this.ceiling;
 	}
 

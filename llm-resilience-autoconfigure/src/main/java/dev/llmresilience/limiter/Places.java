@@ -6,12 +6,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The calls in flight, and how many there may be. Lock-free. Invariant: a permit whose
- * {@code place} is set counts exactly once, and never more are counted than there are
+ * {@code place} is set counts exactly once, and never more are let in than there are
  * places.
  */
 final class Places {
 
-	private final int most;
+	private volatile int most;
 
 	private final AtomicInteger taken = new AtomicInteger();
 
@@ -20,10 +20,22 @@ final class Places {
 	 * @param most how many there are, or {@code null} for no limit
 	 */
 	Places(@Nullable Integer most) {
-		this.most = (most != null) ? most : Integer.MAX_VALUE;
-		if (this.most < 1) {
+		this.most = checked(most);
+	}
+
+	private static int checked(@Nullable Integer most) {
+		if (most != null && most < 1) {
 			throw new IllegalArgumentException("A limiter needs max-concurrent-calls >= 1, not " + most);
 		}
+		return (most != null) ? most : Integer.MAX_VALUE;
+	}
+
+	/**
+	 * Changes how many places there are. Those that are taken stay so.
+	 * @param most how many, or {@code null} for no limit
+	 */
+	void configure(@Nullable Integer most) {
+		this.most = checked(most);
 	}
 
 	boolean areLimited() {

@@ -29,7 +29,7 @@ public final class RateLimiter {
 
 	private final TimeSource time;
 
-	private final LimiterSettings settings;
+	private volatile LimiterSettings settings;
 
 	private final Meters meters;
 
@@ -50,7 +50,7 @@ public final class RateLimiter {
 
 	/**
 	 * How it was told to pace.
-	 * @return the settings that it was created with
+	 * @return the settings that hold; a rate that was set since is not among them
 	 */
 	public LimiterSettings settings() {
 		return this.settings;
@@ -106,7 +106,28 @@ public final class RateLimiter {
 		}
 		this.turns.lock().lock();
 		try {
-			this.meters.configure(limit, this.time.nanoTime());
+			this.meters.configure(Dimension.REQUESTS, limit, this.time.nanoTime());
+		}
+		finally {
+			this.turns.lock().unlock();
+		}
+		this.turns.serveIfAnybodyWaits();
+	}
+
+	/**
+	 * Follows other settings, but for their mode, share, initial level and network
+	 * margin. Those who wait follow at once, but for how long they may; a limit that is
+	 * not another than before keeps what has been learnt and set.
+	 * @param settings how it is to pace
+	 * @throws IllegalArgumentException if a value is out of its range; nothing has
+	 * changed then
+	 */
+	public void configure(LimiterSettings settings) {
+		this.turns.lock().lock();
+		try {
+			new Reconfiguration(this.settings, settings).apply(this.meters, this.time.nanoTime());
+			this.turns.settings(settings);
+			this.settings = settings;
 		}
 		finally {
 			this.turns.lock().unlock();
@@ -314,6 +335,23 @@ public final class RateLimiter {
 	 */
 	public void close() {
 		this.turns.close();
+	}
+
+	/**
+	 * Shows what holds right now.
+	 * @return all of it as of one moment
+	 */
+	public LimiterSnapshot snapshot() {
+		this.turns.lock().lock();
+		try {
+			Double perSecond = this.meters.requests().pace().configured();
+			return new LimiterSnapshot(
+					(perSecond != null) ? perSecond * SECONDS_PER_MINUTE / this.settings.share() : null,
+					this.meters.snapshots(this.time), waiting(), this.meters.callsInFlight());
+		}
+		finally {
+			this.turns.lock().unlock();
+		}
 	}
 
 	/**

@@ -28,7 +28,7 @@ final class Turns {
 
 	private final TimeSource time;
 
-	private final LimiterSettings settings;
+	private volatile LimiterSettings settings;
 
 	private final Meters meters;
 
@@ -58,6 +58,10 @@ final class Turns {
 		this.time = time;
 		this.alarm = new Alarm(time, this::onAlarm);
 		this.servedAt = time.nanoTime() - ROUND_NANOS;
+	}
+
+	void settings(LimiterSettings settings) {
+		this.settings = settings;
 	}
 
 	ReentrantLock lock() {

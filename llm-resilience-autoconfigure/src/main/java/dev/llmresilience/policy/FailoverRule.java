@@ -59,7 +59,7 @@ public final class FailoverRule {
 			case BREAKER -> (failure != null) ? failure.kind() : FailureKind.OVERLOADED;
 			case QUOTA -> FailureKind.QUOTA_EXHAUSTED;
 			case LIMITER -> FailureKind.RATE_LIMITED;
-			case NOT_RETRYABLE, OUTCOME_UNKNOWN, DEADLINE, ATTEMPTS, RETRY_AFTER, BUDGET, NESTED ->
+			case NOT_RETRYABLE, OUTCOME_UNKNOWN, DEADLINE, ATTEMPTS, RETRY_AFTER, BUDGET, RETRIES_OFF, NESTED ->
 				(failure != null) ? failure.kind() : null;
 		};
 	}

@@ -33,6 +33,13 @@ public final class RetryDecider {
 	 */
 	public static Decision decide(RetryPolicy policy, AttemptHistory history, LlmFailure failure, Situation situation,
 			DoubleSupplier random) {
+		Decision decision = decideWithRetries(policy, history, failure, situation, random);
+		return (decision instanceof Retry && !situation.retries())
+				? new GiveUp(GiveUpReason.RETRIES_OFF, failure.hint()) : decision;
+	}
+
+	private static Decision decideWithRetries(RetryPolicy policy, AttemptHistory history, LlmFailure failure,
+			Situation situation, DoubleSupplier random) {
 		Ladder ladder = ladder(failure);
 		GiveUpReason reason = giveUpReason(policy, history, failure, ladder, situation);
 		if (reason != null) {
@@ -152,9 +159,11 @@ public final class RetryDecider {
 	 * or budget: the queue spreads it, and it is no guess
 	 * @param escalateAfter after so many failures on the rate-limit ladder another
 	 * provider takes over; {@link Integer#MAX_VALUE} where none does
+	 * @param retries whether anything is retried at present; otherwise a failure that
+	 * would be is given up, and all others end as ever
 	 */
 	public record Situation(long now, long timeLeftNanos, int maxAttempts, boolean idempotent, boolean sideEffect,
-			boolean paced, int escalateAfter) {
+			boolean paced, int escalateAfter, boolean retries) {
 	}
 
 }

@@ -1,19 +1,9 @@
 package dev.llmresilience.actuate;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
-import java.time.Instant;
 
 import dev.llmresilience.LlmResilience;
 import dev.llmresilience.engine.Providers;
-import dev.llmresilience.time.TimeSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -26,7 +16,6 @@ import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
-import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatusCode;
@@ -57,7 +46,7 @@ class LlmBreakersEndpointTests {
 					"llm.resilience.providers.anthropic.retry.max-attempts=1",
 					"llm.resilience.providers.anthropic.account=acct-secret",
 					"llm.resilience.providers.calm.breaker.enabled=false" })
-	class WithWriting extends Http {
+	class WithWriting extends OverHttp {
 
 		@Autowired
 		private Providers providers;
@@ -162,7 +151,7 @@ class LlmBreakersEndpointTests {
 	@Nested
 	@SpringBootTest(classes = Application.class, webEnvironment = WebEnvironment.RANDOM_PORT,
 			properties = "management.endpoints.web.exposure.include=llmbreakers")
-	class AsItIsByDefault extends Http {
+	class AsItIsByDefault extends OverHttp {
 
 		@Test
 		void reads() {
@@ -184,7 +173,7 @@ class LlmBreakersEndpointTests {
 
 	@Nested
 	@SpringBootTest(classes = Application.class, webEnvironment = WebEnvironment.RANDOM_PORT)
-	class NotExposed extends Http {
+	class NotExposed extends OverHttp {
 
 		@Test
 		void isNotThere() {
@@ -198,83 +187,6 @@ class LlmBreakersEndpointTests {
 		byte[] body = "{\"error\":{\"message\":\"secret\"}}".getBytes(StandardCharsets.UTF_8);
 		throw new RestClientResponseException("secret", HttpStatusCode.valueOf(529), "", new HttpHeaders(), body,
 				StandardCharsets.UTF_8);
-	}
-
-	record Answer(int status, String body) {
-	}
-
-	abstract static class Http {
-
-		private final HttpClient client = HttpClient.newHttpClient();
-
-		@LocalServerPort
-		private int port;
-
-		Answer get(String path) {
-			return send(request(path).GET().build());
-		}
-
-		Answer post(String path, String body) {
-			return send(request(path).header("Content-Type", "application/json")
-				.POST(BodyPublishers.ofString(body))
-				.build());
-		}
-
-		private HttpRequest.Builder request(String path) {
-			return HttpRequest.newBuilder(URI.create("http://localhost:" + this.port + path))
-				.header("Accept", "application/json");
-		}
-
-		private Answer send(HttpRequest request) {
-			try {
-				HttpResponse<String> response = this.client.send(request, BodyHandlers.ofString());
-				return new Answer(response.statusCode(), response.body());
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-				throw new IllegalStateException(ex);
-			}
-		}
-
-	}
-
-	/** A clock that stands still, and draws what makes an open breaker stay so 31.4 s. */
-	static final class StoppedClock implements TimeSource {
-
-		@Override
-		public long nanoTime() {
-			return 0;
-		}
-
-		@Override
-		public Instant now() {
-			return Instant.parse("2026-10-01T00:00:00Z");
-		}
-
-		@Override
-		public double random() {
-			return 0.46666;
-		}
-
-		@Override
-		public Timer schedule(long delayNanos, Runnable task) {
-			return () -> {
-			};
-		}
-
-		@Override
-		public void execute(Runnable task) {
-			task.run();
-		}
-
-		@Override
-		public Waiter waiter() {
-			throw new IllegalStateException("Nobody waits here");
-		}
-
 	}
 
 	@SpringBootConfiguration(proxyBeanMethods = false)

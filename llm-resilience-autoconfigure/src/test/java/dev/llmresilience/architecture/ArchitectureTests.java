@@ -45,10 +45,10 @@ class ArchitectureTests {
 	private static final String ROOT = "dev.llmresilience";
 
 	/** From the roof down. Packages of one floor do not know each other. */
-	private static final List<List<String>> FLOORS = List.of(List.of("autoconfigure"), List.of("actuate", "metrics"),
-			List.of("aop"), List.of("http", "tools"), List.of("redis"), List.of("engine"),
-			List.of("breaker", "limiter", "budget"), List.of("policy"), List.of("failure", "tokens"), List.of(""),
-			List.of("time"));
+	private static final List<List<String>> FLOORS = List.of(List.of("autoconfigure"),
+			List.of("actuate", "metrics", "web"), List.of("aop"), List.of("http", "tools"), List.of("redis"),
+			List.of("engine"), List.of("breaker", "limiter", "budget"), List.of("policy"), List.of("failure", "tokens"),
+			List.of(""), List.of("time"));
 
 	@ArchTest
 	static final ArchRule arrowsPointDown = floors();
@@ -110,12 +110,12 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule springWebIsNamedInItsAdaptersOnly = namedOnlyIn("org.springframework.web..",
-			"(failure.(SpringWebReader|WebClientReader)|http.(RestClientHook|WebClientHook)|"
-					+ "autoconfigure.(HttpHooksAutoConfiguration|RetryLayersAutoConfiguration|RequestFactoryClients))");
+			"(failure.(SpringWebReader|WebClientReader)|http.(RestClientHook|WebClientHook)|web.ProblemDetailsAdvice|"
+					+ "autoconfigure.(HttpHooksAutoConfiguration|RetryLayersAutoConfiguration|RequestFactoryClients|ProblemDetailsAutoConfiguration))");
 
 	@ArchTest
 	static final ArchRule springHttpIsNamedInItsAdaptersOnly = namedOnlyIn("org.springframework.http..",
-			"(failure.(SpringWebReader|WebClientReader)|http.(RestClientHook|WebClientHook)|"
+			"(failure.(SpringWebReader|WebClientReader)|http.(RestClientHook|WebClientHook)|web.ProblemDetailsAdvice|"
 					+ "autoconfigure.(RequestFactoryClients|BootHttpClients))");
 
 	@ArchTest
@@ -189,10 +189,14 @@ class ArchitectureTests {
 			"aop.OpenTransactions");
 
 	@ArchTest
+	static final ArchRule springCloudIsNamedInItsAdapterOnly = namedOnlyIn("org.springframework.cloud..",
+			"autoconfigure.PropertyChangesAutoConfiguration");
+
+	@ArchTest
 	static final ArchRule actuatorIsNamedByTheEndpointsOnly = noClasses().that()
 		.resideOutsideOfPackage(ROOT + ".actuate..")
 		.and()
-		.doNotHaveFullyQualifiedName(ROOT + ".autoconfigure.LlmBreakersEndpointAutoConfiguration")
+		.haveNameNotMatching(ROOT.replace(".", "\\.") + "\\.autoconfigure\\.Llm.*(Endpoint|Health)AutoConfiguration")
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("org.springframework.boot.actuate..", "org.springframework.boot.health..");

@@ -31,6 +31,8 @@ class OptionalLibrariesTests {
 	private static final String[] ACTUATOR = { "org.springframework.boot.actuate", "org.springframework.boot.health",
 			"io.micrometer" };
 
+	private static final String[] HEALTH = { "org.springframework.boot.health" };
+
 	private static final String[] REACTOR = { "reactor", "org.reactivestreams" };
 
 	private static final String[] REDIS = { "org.springframework.data", "io.lettuce" };
@@ -56,11 +58,13 @@ class OptionalLibrariesTests {
 
 	private static final String[] TRANSACTIONS = { "org.springframework.transaction" };
 
+	private static final String[] SPRING_CLOUD = { "org.springframework.cloud" };
+
 	private static final String[] ASPECTJ = { "org.aspectj" };
 
 	private static final String[] ALL = Stream
 		.of(ACTUATOR, REACTOR, REDIS, WEB, WEBFLUX, BOOT_CLIENTS, BOOT_HTTP, APACHE_HTTP, OKHTTP, SPRING_AI,
-				LANGCHAIN4J, SDKS, TRANSACTIONS, ASPECTJ)
+				LANGCHAIN4J, SDKS, TRANSACTIONS, SPRING_CLOUD, ASPECTJ)
 		.flatMap(Stream::of)
 		.toArray(String[]::new);
 
@@ -74,12 +78,13 @@ class OptionalLibrariesTests {
 	}
 
 	private static Stream<Arguments> missing() {
-		return Stream.of(Arguments.of("Actuator", ACTUATOR), Arguments.of("Reactor", REACTOR),
-				Arguments.of("Redis", REDIS), Arguments.of("web", WEB), Arguments.of("WebFlux", WEBFLUX),
-				Arguments.of("Boot's HTTP clients", BOOT_CLIENTS), Arguments.of("what makes them", BOOT_HTTP),
-				Arguments.of("Apache's HTTP client", APACHE_HTTP), Arguments.of("OkHttp", OKHTTP),
-				Arguments.of("Spring AI", SPRING_AI), Arguments.of("LangChain4j", LANGCHAIN4J),
-				Arguments.of("any SDK", SDKS), Arguments.of("transactions", TRANSACTIONS),
+		return Stream.of(Arguments.of("Actuator", ACTUATOR), Arguments.of("Boot's health", HEALTH),
+				Arguments.of("Reactor", REACTOR), Arguments.of("Redis", REDIS), Arguments.of("web", WEB),
+				Arguments.of("WebFlux", WEBFLUX), Arguments.of("Boot's HTTP clients", BOOT_CLIENTS),
+				Arguments.of("what makes them", BOOT_HTTP), Arguments.of("Apache's HTTP client", APACHE_HTTP),
+				Arguments.of("OkHttp", OKHTTP), Arguments.of("Spring AI", SPRING_AI),
+				Arguments.of("LangChain4j", LANGCHAIN4J), Arguments.of("any SDK", SDKS),
+				Arguments.of("transactions", TRANSACTIONS), Arguments.of("Spring Cloud", SPRING_CLOUD),
 				Arguments.of("AspectJ", ASPECTJ), Arguments.of("all of them", ALL));
 	}
 
@@ -88,9 +93,12 @@ class OptionalLibrariesTests {
 	void anApplicationStartsAndItsCallsAreProtected(String name, String[] packages) {
 		new ApplicationContextRunner().withClassLoader(new FilteredClassLoader(packages))
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, LlmResilienceAutoConfiguration.class,
-					LlmBreakersEndpointAutoConfiguration.class, HttpHooksAutoConfiguration.class,
+					LlmBreakersEndpointAutoConfiguration.class, LlmProvidersEndpointAutoConfiguration.class,
+					LlmBreakersHealthAutoConfiguration.class, ProblemDetailsAutoConfiguration.class,
+					PropertyChangesAutoConfiguration.class, HttpHooksAutoConfiguration.class,
 					RetryLayersAutoConfiguration.class, ToolsAutoConfiguration.class))
-			.withPropertyValues("llm.resilience.providers.default.retry.base-delay=1ms",
+			.withPropertyValues("llm.resilience.web.problem-details=true",
+					"llm.resilience.providers.default.retry.base-delay=1ms",
 					"management.endpoints.web.exposure.include=*")
 			.withBean("chat", Chat.class, Chat::new)
 			.run((context) -> {

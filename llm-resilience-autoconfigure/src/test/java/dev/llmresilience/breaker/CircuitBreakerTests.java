@@ -60,6 +60,44 @@ class CircuitBreakerTests {
 	}
 
 	@Test
+	void aThresholdThatChangesKeepsTheCount() {
+		CircuitBreaker breaker = breaker(10);
+		fail(breaker, 3);
+		breaker.configure(threshold(4));
+		assertThat(breaker.state()).isEqualTo(BreakerState.CLOSED);
+		assertThat(breaker.snapshot().consecutiveFailures()).isEqualTo(3);
+		assertThat(breaker.snapshot().failureThreshold()).isEqualTo(4);
+		fail(breaker, 1);
+		assertThat(breaker.state()).isEqualTo(BreakerState.OPEN);
+	}
+
+	@Test
+	void anAttemptInFlightCountsByTheThresholdThatHoldsWhenItEnds() {
+		CircuitBreaker breaker = breaker(10);
+		Permit before = permit(breaker);
+		breaker.configure(threshold(1));
+		before.failure(FailureKind.SERVER_ERROR, 500, 0);
+		assertThat(breaker.state()).isEqualTo(BreakerState.OPEN);
+	}
+
+	@Test
+	void aShareThatChangesKeepsTheWindowUnlessItsSizeDoes() {
+		CircuitBreaker breaker = breaker(withRate(90.0, 4));
+		fail(breaker, 3);
+		breaker.configure(withRate(50.0, 4));
+		permit(breaker).success();
+		fail(breaker, 1);
+		assertThat(breaker.state()).isEqualTo(BreakerState.OPEN);
+		breaker.close();
+		fail(breaker, 3);
+		breaker.configure(withRate(50.0, 8));
+		fail(breaker, 5);
+		assertThat(breaker.state()).as("five of a window of eight").isEqualTo(BreakerState.CLOSED);
+		fail(breaker, 3);
+		assertThat(breaker.state()).isEqualTo(BreakerState.OPEN);
+	}
+
+	@Test
 	void staysClosedOver284FailuresOf1000ThatNeverComeFiveInARow() {
 		CircuitBreaker breaker = breaker(5);
 		int failures = 0;
@@ -404,9 +442,13 @@ class CircuitBreakerTests {
 	}
 
 	private CircuitBreaker breaker(int threshold) {
+		return breaker(threshold(threshold));
+	}
+
+	private static BreakerSettings threshold(int failures) {
 		BreakerSettings defaults = BreakerSettings.DEFAULTS;
-		return breaker(new BreakerSettings(threshold, null, defaults.windowSize(), null, defaults.openDuration(),
-				defaults.maxOpenDuration(), defaults.trialTimeout()));
+		return new BreakerSettings(failures, null, defaults.windowSize(), null, defaults.openDuration(),
+				defaults.maxOpenDuration(), defaults.trialTimeout());
 	}
 
 	private CircuitBreaker breaker(BreakerSettings settings) {

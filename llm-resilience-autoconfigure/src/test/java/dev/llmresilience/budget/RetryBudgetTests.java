@@ -45,6 +45,32 @@ class RetryBudgetTests {
 	}
 
 	@Test
+	void keepsWhatItHoldsWhenItsSizeChangesAsFarAsThatFits() {
+		RetryBudget budget = new RetryBudget(10, 0, 0, this.time);
+		assertThat(budget.tryAcquire()).isTrue();
+		budget.configure(20, 0, 0);
+		assertThat(budget.tokens()).isEqualTo(9);
+		assertThat(budget.capacity()).isEqualTo(20);
+		budget.configure(5, 0, 0);
+		assertThat(budget.tokens()).isEqualTo(5);
+	}
+
+	@Test
+	void refillsAsItIsToFromThenOn() {
+		RetryBudget budget = new RetryBudget(10, 0.1, 0, this.time);
+		taken(budget);
+		this.time.advance(Duration.ofMinutes(5));
+		budget.configure(10, 0.5, 2);
+		assertThat(budget.tokens()).isZero();
+		budget.onSuccess();
+		assertThat(budget.tokens()).isEqualTo(0.5);
+		this.time.advance(Duration.ofMinutes(1));
+		assertThat(budget.tokens()).isCloseTo(2.5, within(0.001));
+		assertThatIllegalArgumentException().isThrownBy(() -> budget.configure(0.5, 0, 0));
+		assertThat(budget.capacity()).isEqualTo(10);
+	}
+
+	@Test
 	void neverHoldsMoreThanItsCapacity() {
 		RetryBudget budget = new RetryBudget(10, 0.3, 60, this.time);
 		budget.onSuccess();

@@ -32,8 +32,8 @@ class KeyedProvidersConcurrencyTests {
 	private static final int CALLS = 100_000;
 
 	private final KeyedProviders providers = new KeyedProviders(ProviderSettings.defaults("p"),
-			ProviderSettings.defaults("p").limiter(), MAX_KEYS, new SettableTime(), GuardListener.NONE,
-			CallMonitor.Factory.NONE);
+			ProviderSettings.defaults("p").limiter(), new RetrySwitch(), MAX_KEYS, new SettableTime(),
+			GuardListener.NONE, CallMonitor.Factory.NONE);
 
 	/** Who is surely under way: entered after it was leased, and left before released. */
 	private final ConcurrentMap<Integer, UnderWay> underWay = new ConcurrentHashMap<>();

@@ -37,7 +37,7 @@ final class FailureTable {
 		int retries = 0;
 		AttemptHistory history = new AttemptHistory();
 		RetryDecider.Situation situation = new RetryDecider.Situation(0, Duration.ofHours(1).toNanos(),
-				Integer.MAX_VALUE, true, false, false, Integer.MAX_VALUE);
+				Integer.MAX_VALUE, true, false, false, Integer.MAX_VALUE, true);
 		for (int attempt = 1; attempt <= 3; attempt++) {
 			history.failed(RetryDecider.ladder(failure), 0);
 			Decision decision = RetryDecider.decide(RetryPolicy.DEFAULTS, history, failure, situation, () -> 0.5);

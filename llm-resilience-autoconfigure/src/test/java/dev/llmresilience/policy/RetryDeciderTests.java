@@ -65,43 +65,43 @@ class RetryDeciderTests {
 	@Test
 	void aCancelledCallIsCancelledWhateverElseHolds() {
 		LlmFailure failure = LlmFailure.of(FailureKind.CANCELLED).withVerdict(Verdict.RETRY);
-		assertThat(reason(decide(failure, new Situation(0, 0, 1, false, true, false, Integer.MAX_VALUE))))
+		assertThat(reason(decide(failure, new Situation(0, 0, 1, false, true, false, Integer.MAX_VALUE, true))))
 			.isEqualTo(GiveUpReason.CANCELLED);
 	}
 
 	@Test
 	void aKindThatStaysComesBeforeASideEffect() {
 		assertThat(reason(decide(LlmFailure.of(FailureKind.INVALID_REQUEST),
-				new Situation(0, 0, 1, false, true, false, Integer.MAX_VALUE))))
+				new Situation(0, 0, 1, false, true, false, Integer.MAX_VALUE, true))))
 			.isEqualTo(GiveUpReason.NOT_RETRYABLE);
 	}
 
 	@Test
 	void aSideEffectComesBeforeAnUnknownOutcome() {
 		assertThat(reason(decide(LlmFailure.of(FailureKind.TIMEOUT),
-				new Situation(0, 0, 1, false, true, false, Integer.MAX_VALUE))))
+				new Situation(0, 0, 1, false, true, false, Integer.MAX_VALUE, true))))
 			.isEqualTo(GiveUpReason.SIDE_EFFECT);
 	}
 
 	@Test
 	void anUnknownOutcomeComesBeforeTheDeadline() {
 		assertThat(reason(decide(LlmFailure.of(FailureKind.TIMEOUT),
-				new Situation(0, 0, 1, false, false, false, Integer.MAX_VALUE))))
+				new Situation(0, 0, 1, false, false, false, Integer.MAX_VALUE, true))))
 			.isEqualTo(GiveUpReason.OUTCOME_UNKNOWN);
 	}
 
 	@Test
 	void theDeadlineComesBeforeTheLadder() {
 		assertThat(reason(decide(LlmFailure.of(FailureKind.TIMEOUT),
-				new Situation(0, 0, 1, true, false, false, Integer.MAX_VALUE))))
+				new Situation(0, 0, 1, true, false, false, Integer.MAX_VALUE, true))))
 			.isEqualTo(GiveUpReason.DEADLINE);
 	}
 
 	@Test
 	void theLadderComesBeforeAHintThatIsTooLong() {
 		LlmFailure failure = LlmFailure.of(FailureKind.RATE_LIMITED).withHint(Duration.ofHours(1));
-		assertThat(reason(
-				decide(failure, new Situation(0, TEN_MINUTES.toNanos(), 1, true, false, false, Integer.MAX_VALUE))))
+		assertThat(reason(decide(failure,
+				new Situation(0, TEN_MINUTES.toNanos(), 1, true, false, false, Integer.MAX_VALUE, true))))
 			.isEqualTo(GiveUpReason.ATTEMPTS);
 	}
 
@@ -117,7 +117,7 @@ class RetryDeciderTests {
 	void onlyAnUnknownOutcomeStopsACallThatMayNotRunTwice(FailureKind kind, boolean sent,
 			@Nullable GiveUpReason reason) {
 		Decision decision = decide(LlmFailure.of(kind).withSent(sent),
-				new Situation(0, TEN_MINUTES.toNanos(), 10, false, false, false, Integer.MAX_VALUE));
+				new Situation(0, TEN_MINUTES.toNanos(), 10, false, false, false, Integer.MAX_VALUE, true));
 		if (reason != null) {
 			assertThat(reason(decision)).isEqualTo(reason);
 		}
@@ -129,7 +129,7 @@ class RetryDeciderTests {
 	@Test
 	void aSideEffectStopsEvenAKnownOutcome() {
 		assertThat(reason(decide(LlmFailure.of(FailureKind.SERVER_ERROR),
-				new Situation(0, TEN_MINUTES.toNanos(), 10, true, true, false, Integer.MAX_VALUE))))
+				new Situation(0, TEN_MINUTES.toNanos(), 10, true, true, false, Integer.MAX_VALUE, true))))
 			.isEqualTo(GiveUpReason.SIDE_EFFECT);
 	}
 
@@ -182,7 +182,7 @@ class RetryDeciderTests {
 
 	@Test
 	void aMethodsOwnCapCountsBothLadders() {
-		Situation capped = new Situation(0, TEN_MINUTES.toNanos(), 2, true, false, false, Integer.MAX_VALUE);
+		Situation capped = new Situation(0, TEN_MINUTES.toNanos(), 2, true, false, false, Integer.MAX_VALUE, true);
 		assertThat(decide(LlmFailure.of(FailureKind.SERVER_ERROR), capped)).isInstanceOf(Retry.class);
 		assertThat(reason(decide(LlmFailure.of(FailureKind.RATE_LIMITED), capped))).isEqualTo(GiveUpReason.ATTEMPTS);
 	}
@@ -208,7 +208,7 @@ class RetryDeciderTests {
 		int calls = 1;
 		long now = 0;
 		while (decide(failure, new Situation(now, Duration.ofHours(1).toNanos(), 100, true, false, false,
-				Integer.MAX_VALUE)) instanceof Retry) {
+				Integer.MAX_VALUE, true)) instanceof Retry) {
 			calls++;
 			now += Duration.ofSeconds(20).toNanos();
 		}
@@ -220,7 +220,7 @@ class RetryDeciderTests {
 		this.policy = this.policy.withRateLimitMaxElapsed(Duration.ofMinutes(3));
 		LlmFailure failure = LlmFailure.of(FailureKind.SERVER_ERROR);
 		assertThat(decide(failure, new Situation(Duration.ofMinutes(9).toNanos(), TEN_MINUTES.toNanos(), 100, true,
-				false, false, Integer.MAX_VALUE)))
+				false, false, Integer.MAX_VALUE, true)))
 			.isInstanceOf(Retry.class);
 	}
 
@@ -370,11 +370,11 @@ class RetryDeciderTests {
 	}
 
 	private static Situation within(Duration timeLeft) {
-		return new Situation(0, timeLeft.toNanos(), Integer.MAX_VALUE, true, false, false, Integer.MAX_VALUE);
+		return new Situation(0, timeLeft.toNanos(), Integer.MAX_VALUE, true, false, false, Integer.MAX_VALUE, true);
 	}
 
 	private static Situation paced() {
-		return new Situation(0, TEN_MINUTES.toNanos(), Integer.MAX_VALUE, true, false, true, Integer.MAX_VALUE);
+		return new Situation(0, TEN_MINUTES.toNanos(), Integer.MAX_VALUE, true, false, true, Integer.MAX_VALUE, true);
 	}
 
 	/** The given numbers, and then a half for ever. */

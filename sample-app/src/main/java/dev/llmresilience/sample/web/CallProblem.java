@@ -2,6 +2,7 @@ package dev.llmresilience.sample.web;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.GiveUpReason;
@@ -30,9 +31,9 @@ record CallProblem(HttpStatus status, String detail, String kind, int attempts, 
 
 	static CallProblem of(LlmCallReport report) {
 		FailureKind kind = report.lastKind();
-		return new CallProblem((kind != null) ? status(kind) : status(report.reason()),
-				String.valueOf(report.getMessage()), (kind != null) ? kind.name() : "REFUSED", report.attempts().size(),
-				report.reason(), report.retryAt());
+		GiveUpReason reason = Objects.requireNonNull(report.reason());
+		return new CallProblem((kind != null) ? status(kind) : status(reason), String.valueOf(report.getMessage()),
+				(kind != null) ? kind.name() : "REFUSED", report.attempts().size(), reason, report.retryAt());
 	}
 
 	static CallProblem of(LlmCallRefusedException refused, @Nullable LlmCallReport report) {

@@ -1,0 +1,55 @@
+package dev.llmresilience.actuate;
+
+import java.time.Instant;
+
+import dev.llmresilience.time.TimeSource;
+
+/**
+ * A clock that stands still, and draws what makes an open breaker stay so 31.4 s.
+ */
+final class StoppedClock implements TimeSource {
+
+	@Override
+	public long nanoTime() {
+		return 0;
+	}
+
+	@Override
+	public Instant now() {
+		return Instant.parse("2026-10-01T00:00:00Z");
+	}
+
+	@Override
+	public double random() {
+		return 0.46666;
+	}
+
+	@Override
+	public Timer schedule(long delayNanos, Runnable task) {
+		return () -> {
+		};
+	}
+
+	@Override
+	public void execute(Runnable task) {
+		task.run();
+	}
+
+	/** Whoever waits goes on at once. */
+	@Override
+	public Waiter waiter() {
+		return new Waiter() {
+
+			@Override
+			public boolean await(long nanos) {
+				return false;
+			}
+
+			@Override
+			public void signal() {
+			}
+
+		};
+	}
+
+}

@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -25,11 +26,12 @@ import org.springframework.context.annotation.Configuration;
 /**
  * What the starter adds to the start of an empty web application with Actuator, beside
  * what Resilience4j's adds. Each start is a JVM of its own, and the variants take turns,
- * so that a busy machine hits them alike. Takes the number of rounds, 9 unless given.
+ * so that a busy machine hits them alike; and how many beans it has then. Takes the
+ * number of rounds, 9 unless given.
  */
 public final class StartupComparison {
 
-	private static final String READY = "ready after ";
+	private static final Pattern READY = Pattern.compile("ready after (\\d+) ms with (\\d+) beans");
 
 	private static final Pattern OURS = Pattern.compile("llm-resilience-.*");
 
@@ -55,18 +57,20 @@ public final class StartupComparison {
 		variants.put("llm-resilience", classPath(PEER, TOOLS));
 		variants.put("resilience4j", classPath(OURS, TOOLS));
 		Map<String, List<Long>> times = new LinkedHashMap<>();
+		Map<String, Long> beans = new LinkedHashMap<>();
 		for (int round = 0; round <= rounds; round++) {
 			for (Map.Entry<String, String> variant : variants.entrySet()) {
-				long time = start(variant.getValue());
+				Start start = start(variant.getValue());
+				beans.put(variant.getKey(), start.beans());
 				// The first round only warms the file cache.
 				if (round > 0) {
-					times.computeIfAbsent(variant.getKey(), (name) -> new ArrayList<>()).add(time);
+					times.computeIfAbsent(variant.getKey(), (name) -> new ArrayList<>()).add(start.millis());
 				}
 			}
 		}
 		List<Long> base = times.getOrDefault("without", List.of());
-		times.forEach((name, values) -> System.out.printf("%-15s median %5d ms, median difference %+5d ms%n", name,
-				median(values.stream()), median(differences(values, base))));
+		times.forEach((name, values) -> System.out.printf("%-15s median %5d ms, median difference %+5d ms, %d beans%n",
+				name, median(values.stream()), median(differences(values, base)), beans.get(name)));
 	}
 
 	private static Stream<Long> differences(List<Long> values, List<Long> base) {
@@ -90,7 +94,7 @@ public final class StartupComparison {
 		}
 	}
 
-	private static long start(String classPath) throws IOException, InterruptedException {
+	private static Start start(String classPath) throws IOException, InterruptedException {
 		String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
 		// The manifest of the benchmarks' jar would bring the jars back that are left
 		// out.
@@ -101,20 +105,21 @@ public final class StartupComparison {
 			.redirectErrorStream(true)
 			.start();
 		StringBuilder output = new StringBuilder();
-		long time = -1;
+		Start start = null;
 		try (BufferedReader reader = new BufferedReader(
 				new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
 			for (String line = reader.readLine(); line != null; line = reader.readLine()) {
 				output.append(line).append('\n');
-				if (line.startsWith(READY)) {
-					time = Long.parseLong(line.substring(READY.length()));
+				Matcher ready = READY.matcher(line);
+				if (ready.matches()) {
+					start = new Start(Long.parseLong(ready.group(1)), Long.parseLong(ready.group(2)));
 				}
 			}
 		}
-		if (process.waitFor() != 0 || time < 0) {
+		if (process.waitFor() != 0 || start == null) {
 			throw new IllegalStateException("A variant did not start:\n" + output);
 		}
-		return time;
+		return start;
 	}
 
 	private static void copyApplication(Path classes) throws IOException {
@@ -127,6 +132,9 @@ public final class StartupComparison {
 			}
 			Files.copy(in, target);
 		}
+	}
+
+	private record Start(long millis, long beans) {
 	}
 
 	/**
@@ -144,7 +152,8 @@ public final class StartupComparison {
 			SpringApplication application = new SpringApplication(Application.class);
 			application.setDefaultProperties(Map.of("server.port", "0", "logging.level.root", "warn"));
 			ConfigurableApplicationContext context = application.run(args);
-			System.out.println(READY + ManagementFactory.getRuntimeMXBean().getUptime());
+			System.out.println("ready after " + ManagementFactory.getRuntimeMXBean().getUptime() + " ms with "
+					+ context.getBeanDefinitionCount() + " beans");
 			context.close();
 		}
 

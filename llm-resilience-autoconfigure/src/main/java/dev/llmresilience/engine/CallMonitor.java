@@ -101,8 +101,8 @@ public interface CallMonitor {
 		Factory NONE = (provider) -> CallMonitor.NONE;
 
 		/**
-		 * Makes the monitor of a provider entry. Asked when the first call is made under
-		 * it, perhaps by several threads at once.
+		 * Makes the monitor of a provider entry. Asked once, when the first call is made
+		 * under it.
 		 * @param provider the entry
 		 * @return the monitor
 		 */

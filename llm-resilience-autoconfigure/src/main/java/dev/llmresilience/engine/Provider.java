@@ -1,5 +1,7 @@
 package dev.llmresilience.engine;
 
+import java.util.concurrent.locks.ReentrantLock;
+
 import dev.llmresilience.breaker.BreakerState;
 import dev.llmresilience.breaker.BreakerTransition;
 import dev.llmresilience.breaker.CircuitBreaker;
@@ -46,6 +48,9 @@ public final class Provider {
 	private final KeyChange keyChange = new KeyChange();
 
 	private volatile boolean used;
+
+	/** Sees to it that the monitor is made once. */
+	private final ReentrantLock lock = new ReentrantLock();
 
 	private volatile @Nullable CallMonitor monitor;
 
@@ -108,11 +113,22 @@ public final class Provider {
 	/** What counts its calls. */
 	CallMonitor monitor() {
 		CallMonitor monitor = this.monitor;
-		if (monitor == null) {
-			monitor = this.monitors.of(this);
-			this.monitor = monitor;
+		return (monitor != null) ? monitor : makeMonitor();
+	}
+
+	private CallMonitor makeMonitor() {
+		this.lock.lock();
+		try {
+			CallMonitor monitor = this.monitor;
+			if (monitor == null) {
+				monitor = this.monitors.of(this);
+				this.monitor = monitor;
+			}
+			return monitor;
 		}
-		return monitor;
+		finally {
+			this.lock.unlock();
+		}
 	}
 
 	void use() {

@@ -2,6 +2,11 @@ package dev.llmresilience.engine;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.Objects;
 
 import dev.llmresilience.limiter.LimiterMode;
@@ -93,6 +98,37 @@ class ProvidersTests {
 
 	private Providers providers() {
 		return new Providers(this.settings, new SettableTime(), GuardListener.NONE);
+	}
+
+	@Test
+	void theMonitorOfAnEntryIsMadeOnceHoweverManyThreadsAsk() throws Exception {
+		AtomicInteger made = new AtomicInteger();
+		Provider provider = new Providers(List.of(ProviderSettings.defaults("p")), 1, new SettableTime(),
+				GuardListener.NONE, (entry) -> {
+					made.incrementAndGet();
+					return new CallMonitor() {
+					};
+				})
+			.get("p");
+		int threads = 8;
+		CyclicBarrier together = new CyclicBarrier(threads);
+		ExecutorService executor = Executors.newFixedThreadPool(threads);
+		try {
+			List<Future<CallMonitor>> asked = new ArrayList<>();
+			for (int i = 0; i < threads; i++) {
+				asked.add(executor.submit(() -> {
+					together.await();
+					return provider.monitor();
+				}));
+			}
+			for (Future<CallMonitor> monitor : asked) {
+				assertThat(monitor.get()).isSameAs(provider.monitor());
+			}
+			assertThat(made).hasValue(1);
+		}
+		finally {
+			executor.shutdownNow();
+		}
 	}
 
 }

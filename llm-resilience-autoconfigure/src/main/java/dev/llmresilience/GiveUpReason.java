@@ -47,6 +47,9 @@ public enum GiveUpReason {
 	/** A protected call within this one has already given up on this failure. */
 	NESTED,
 
+	/** Calls are only observed: it would have been made again. */
+	OBSERVED,
+
 	/** A stream broke after its first element, which nobody can take back. */
 	STREAM_BROKEN
 

@@ -3,6 +3,7 @@ package dev.llmresilience.autoconfigure;
 import dev.llmresilience.LlmCallListener;
 import dev.llmresilience.LlmResilience;
 import dev.llmresilience.TokenUsageReader;
+import dev.llmresilience.autoconfigure.LlmResilienceProperties.Mode;
 import dev.llmresilience.engine.BlockingDriver;
 import dev.llmresilience.engine.CallEngine;
 import dev.llmresilience.engine.CallMonitor;
@@ -18,6 +19,8 @@ import dev.llmresilience.failure.ResultClassifiers;
 import dev.llmresilience.time.SystemTimeSource;
 import dev.llmresilience.time.TimeSource;
 import dev.llmresilience.tokens.TokenUsageReaders;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -38,6 +41,8 @@ import org.springframework.core.env.Environment;
 		MetricsConfiguration.class, ObservationConfiguration.class })
 @EnableConfigurationProperties(LlmResilienceProperties.class)
 public final class LlmResilienceAutoConfiguration {
+
+	private static final Log logger = LogFactory.getLog(LlmResilienceAutoConfiguration.class);
 
 	LlmResilienceAutoConfiguration() {
 	}
@@ -79,14 +84,20 @@ public final class LlmResilienceAutoConfiguration {
 	}
 
 	@Bean(destroyMethod = "end")
-	CallEngine llmCallEngine(TimeSource time, DefaultFailureClassifier classifier,
+	CallEngine llmCallEngine(LlmResilienceProperties properties, TimeSource time, DefaultFailureClassifier classifier,
 			ObjectProvider<ResultClassifier> results, ObjectProvider<TokenUsageReader> usages,
 			ObjectProvider<ContextCarrier> context, ObjectProvider<CallTrace.Tracer> tracer,
 			ObjectProvider<LlmCallListener> listeners, ApplicationEventPublisher publisher) {
+		if (properties.mode() == Mode.OBSERVE) {
+			logger
+				.info("llm.resilience.mode is observe: calls to models are judged and counted, and nothing is done to "
+						+ "them. See the meter llm.observed, and set the mode to enforce to protect them.");
+		}
 		return CallEngine.builder(time, classifier)
 			.results(new ResultClassifiers(results.orderedStream().toList()))
 			.usages(new TokenUsageReaders(usages.orderedStream().toList()))
 			.context(context.getIfAvailable(() -> ContextCarrier.NONE))
+			.observing(properties.mode() == Mode.OBSERVE)
 			.tracer(tracer.getIfAvailable(() -> CallTrace.Tracer.NONE))
 			.listener(new CallReports(listeners.orderedStream().toList(), publisher))
 			.build();

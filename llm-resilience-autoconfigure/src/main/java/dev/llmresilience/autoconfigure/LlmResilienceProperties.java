@@ -23,6 +23,8 @@ import org.springframework.core.Ordered;
  * Immutable.
  *
  * @param enabled whether protected methods are protected at all
+ * @param mode whether calls are protected, or only judged and counted, to see what would
+ * be done to them before that is done
  * @param strict whether an annotation that names an unknown provider stops the start;
  * otherwise such calls are made under the entry named default
  * @param layers what is done about other layers that retry the same calls: warn at the
@@ -36,9 +38,22 @@ import org.springframework.core.Ordered;
  * and model family with its own policy and guards
  */
 @ConfigurationProperties("llm.resilience")
-public record LlmResilienceProperties(@DefaultValue("true") boolean enabled, @DefaultValue("true") boolean strict,
-		@DefaultValue("warn") Layers layers, @DefaultValue Aspect aspect, @DefaultValue Web web,
-		@DefaultValue("1000") int maxKeys, @DefaultValue Map<String, ProviderEntry> providers) {
+public record LlmResilienceProperties(@DefaultValue("true") boolean enabled, @DefaultValue("enforce") Mode mode,
+		@DefaultValue("true") boolean strict, @DefaultValue("warn") Layers layers, @DefaultValue Aspect aspect,
+		@DefaultValue Web web, @DefaultValue("1000") int maxKeys, @DefaultValue Map<String, ProviderEntry> providers) {
+
+	/**
+	 * Whether calls are protected.
+	 */
+	public enum Mode {
+
+		/** They are. */
+		ENFORCE,
+
+		/** They are judged and counted, and nothing is done to them. */
+		OBSERVE
+
+	}
 
 	/**
 	 * What is done about other layers that retry the same calls.

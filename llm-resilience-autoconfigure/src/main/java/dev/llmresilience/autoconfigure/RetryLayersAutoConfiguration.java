@@ -3,6 +3,8 @@ package dev.llmresilience.autoconfigure;
 import com.anthropic.client.AnthropicClient;
 import com.openai.client.OpenAIClient;
 import dev.llmresilience.aop.LlmRetryMethods;
+import dev.llmresilience.autoconfigure.LlmResilienceProperties.Layers;
+import dev.llmresilience.autoconfigure.LlmResilienceProperties.Mode;
 import dev.llmresilience.autoconfigure.HttpComponentsLayers.HttpClients;
 import dev.llmresilience.engine.Providers;
 import okhttp3.OkHttpClient;
@@ -39,7 +41,7 @@ public final class RetryLayersAutoConfiguration {
 	@Bean
 	RetryLayers llmRetryLayers(LlmResilienceProperties properties, Providers providers, LlmRetryMethods methods,
 			ObjectProvider<RetryLayerFinder> finders, Environment environment) {
-		return new RetryLayers(properties.layers(), providers, methods, finders.orderedStream().toList(),
+		return new RetryLayers(layers(properties), providers, methods, finders.orderedStream().toList(),
 				new DeafClients(Threading.VIRTUAL.isActive(environment)));
 	}
 
@@ -157,6 +159,12 @@ public final class RetryLayersAutoConfiguration {
 
 		}
 
+	}
+
+	/** Where nothing is done to calls, nothing is done to what is below them either. */
+	private static Layers layers(LlmResilienceProperties properties) {
+		boolean observes = properties.mode() == Mode.OBSERVE;
+		return (observes && properties.layers() == Layers.TAKE_OVER) ? Layers.WARN : properties.layers();
 	}
 
 }

@@ -57,7 +57,8 @@ final class TakeOver implements EnvironmentPostProcessor, Ordered {
 	 */
 	static boolean isOn(Environment environment) {
 		return get(environment, "llm.resilience.layers").replaceAll("[^A-Za-z]", "").equalsIgnoreCase("takeover")
-				&& !FALSE.contains(get(environment, "llm.resilience.enabled").toLowerCase(Locale.ROOT));
+				&& !FALSE.contains(get(environment, "llm.resilience.enabled").toLowerCase(Locale.ROOT))
+				&& !get(environment, "llm.resilience.mode").equalsIgnoreCase("observe");
 	}
 
 	private static String get(Environment environment, String property) {

@@ -13,6 +13,7 @@ import dev.llmresilience.LlmCallRefusedException;
 import dev.llmresilience.LlmCallReport;
 import dev.llmresilience.LlmFailure;
 import dev.llmresilience.TokenUsage;
+import dev.llmresilience.engine.CallMonitor.Intervention;
 import dev.llmresilience.engine.CallPlan.Target;
 import dev.llmresilience.engine.CallSettings.AttemptThread;
 import dev.llmresilience.policy.AttemptHistory;
@@ -36,6 +37,9 @@ import org.jspecify.annotations.Nullable;
  * Belongs to the driver that makes the call.
  */
 final class Call extends CallView {
+
+	/** In which no call ends: 30 years, in nanoseconds. */
+	private static final long FOREVER = 1_000_000_000_000_000_000L;
 
 	private final CallEngine engine;
 
@@ -105,7 +109,7 @@ final class Call extends CallView {
 		Provider provider = (this.lease != null) ? this.lease.provider() : target.provider();
 		this.escalateAfter = escalates ? provider.settings().calls().rateLimitEscalateAfter() : Integer.MAX_VALUE;
 		this.guards = new Guards(provider, engine.time(), (outer instanceof Call call) ? call.guards : null,
-				this.options.priority(), tokens, start);
+				this.options.priority(), tokens, start, engine.isObserving());
 		this.monitor = provider.monitor();
 		this.trace = engine.tracer().begin(provider.name(), parentTrace);
 	}
@@ -140,8 +144,9 @@ final class Call extends CallView {
 		long start = engine.time().nanoTime();
 		Target target = plan.first();
 		LlmCall outer = (around != null) ? around : place.current();
-		return new Call(engine, target, key, tokens, place, outer, parentTrace, start,
-				deadline(place, outer, start, target.options()), !plan.failover().isEmpty());
+		long deadline = engine.isObserving() ? start + FOREVER : deadline(place, outer, start, target.options());
+		return new Call(engine, target, key, tokens, place, outer, parentTrace, start, deadline,
+				!plan.failover().isEmpty());
 	}
 
 	/**
@@ -240,7 +245,7 @@ final class Call extends CallView {
 	 * @return why the call may not go on, or {@code null} if it may
 	 */
 	@Nullable LlmCallRefusedException admit(long now) {
-		LlmCallRefusedException refusal = this.engine.isClosed() ? Refusals.shutdown(name())
+		LlmCallRefusedException refusal = isObserved() ? null : this.engine.isClosed() ? Refusals.shutdown(name())
 				: (this.deadline - now <= 0) ? Refusals.deadline(name()) : null;
 		if (refusal != null) {
 			this.guards.abandon();
@@ -260,7 +265,12 @@ final class Call extends CallView {
 
 	/** Whether attempts run on another thread than the caller's. */
 	boolean isOnWorker() {
-		return this.guards.provider().settings().calls().attemptThread() == AttemptThread.WORKER;
+		return !isObserved() && this.guards.provider().settings().calls().attemptThread() == AttemptThread.WORKER;
+	}
+
+	/** Whether this is only judged and counted. */
+	boolean isObserved() {
+		return this.engine.isObserving();
 	}
 
 	/**
@@ -271,7 +281,7 @@ final class Call extends CallView {
 	long begin(long now) {
 		this.attemptStart = now;
 		long expiry = now + this.options.attemptTimeoutNanos(nextAttempt());
-		return (expiry - this.deadline < 0) ? expiry : this.deadline;
+		return !isObserved() && (expiry - this.deadline < 0) ? expiry : this.deadline;
 	}
 
 	/**
@@ -374,6 +384,10 @@ final class Call extends CallView {
 		Decision decision = RetryDecider.decide(this.options.policy(), history, failure, situation,
 				this.engine.time()::random);
 		this.guards.failed(failure, ladderSpent(decision, history, failure));
+		if (isObserved() && decision instanceof Retry) {
+			this.monitor.observed(Intervention.RETRIED);
+			decision = new GiveUp(GiveUpReason.OBSERVED, judged.hint());
+		}
 		if (trial && decision instanceof Retry) {
 			return Retry.NOW;
 		}
@@ -499,7 +513,7 @@ final class Call extends CallView {
 			call.nested = new NestedFailure(thrown, failures.last, failures.gone);
 		}
 		LlmCallReport report = finish(retryAt);
-		if (LlmCallReport.find(thrown) == null) {
+		if (!isObserved() && LlmCallReport.find(thrown) == null) {
 			thrown.addSuppressed(report);
 		}
 		return thrown;
@@ -543,9 +557,14 @@ final class Call extends CallView {
 	boolean mayFailOver() {
 		Failures failures = failures();
 		GiveUpReason reason = failures.reason;
-		return reason != null && !failures.gone
+		boolean allowed = reason != null && !failures.gone
 				&& FailoverRule.allows(this.guards.provider().settings().calls().failoverOn(), reason, failures.last,
 						hasSideEffect(), mayRepeat());
+		if (allowed && isObserved()) {
+			this.monitor.observed(Intervention.FAILED_OVER);
+			return false;
+		}
+		return allowed;
 	}
 
 	/**
@@ -570,7 +589,7 @@ final class Call extends CallView {
 
 	/** Whether a fallback may answer instead. */
 	boolean mayFallBack() {
-		return failures().mayFallBack();
+		return !isObserved() && failures().mayFallBack();
 	}
 
 	private Failures failures() {

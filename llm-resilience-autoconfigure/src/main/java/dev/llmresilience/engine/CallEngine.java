@@ -45,6 +45,8 @@ public final class CallEngine implements AutoCloseable {
 
 	private final LlmCallListener listener;
 
+	private final boolean observing;
+
 	/** Ends the waits that are under way. */
 	private final Set<Runnable> waiting = ConcurrentHashMap.newKeySet();
 
@@ -72,6 +74,7 @@ public final class CallEngine implements AutoCloseable {
 		this.context = Leading.with(builder.context);
 		this.tracer = builder.tracer;
 		this.listener = builder.listener;
+		this.observing = builder.observing;
 		this.watch = new AttemptWatch(builder.time);
 	}
 
@@ -95,6 +98,14 @@ public final class CallEngine implements AutoCloseable {
 
 	CallTrace.Tracer tracer() {
 		return this.tracer;
+	}
+
+	/**
+	 * Whether calls are only judged and counted: no call waits, is refused, bounded or
+	 * made again.
+	 */
+	boolean isObserving() {
+		return this.observing;
 	}
 
 	/** Must not throw. */
@@ -311,6 +322,8 @@ public final class CallEngine implements AutoCloseable {
 		private LlmCallListener listener = (report) -> {
 		};
 
+		private boolean observing;
+
 		private Builder(TimeSource time, FailureClassifier classifier) {
 			this.time = time;
 			this.classifier = classifier;
@@ -363,6 +376,16 @@ public final class CallEngine implements AutoCloseable {
 		 */
 		public Builder listener(LlmCallListener listener) {
 			this.listener = listener;
+			return this;
+		}
+
+		/**
+		 * Only judges calls, and counts what would have been done to them.
+		 * @param observing whether to; {@code false} by default
+		 * @return this
+		 */
+		public Builder observing(boolean observing) {
+			this.observing = observing;
 			return this;
 		}
 

@@ -61,8 +61,34 @@ public interface CallMonitor {
 	default void failedOver(String target) {
 	}
 
+	/**
+	 * Something would have been done to a call that is only observed.
+	 * @param intervention what
+	 */
+	default void observed(Intervention intervention) {
+	}
+
 	/** A call shares an equal one that is under way. */
 	default void deduplicated() {
+	}
+
+	/**
+	 * What is done to calls, unless they are only observed.
+	 */
+	enum Intervention {
+
+		/** The call has to wait for its turn at the limiter. */
+		DELAYED,
+
+		/** The call is refused by a guard. */
+		REFUSED,
+
+		/** Its attempt is made again. */
+		RETRIED,
+
+		/** Another provider entry takes over. */
+		FAILED_OVER
+
 	}
 
 	/**

@@ -57,7 +57,8 @@ public final class Exchange {
 	 * @return its name, or {@code null} where the provider entry has none
 	 */
 	public @Nullable String idempotencyKeyHeader() {
-		return this.provider.settings().calls().idempotencyKeyHeader();
+		boolean observed = this.call instanceof Call own && own.isObserved();
+		return observed ? null : this.provider.settings().calls().idempotencyKeyHeader();
 	}
 
 	/**

@@ -89,7 +89,8 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 	@Override
 	long timeout(Call call, long nanos) {
 		Duration first = call.guards().provider().settings().calls().firstElementTimeout();
-		return (first != null) ? Math.min(first.toNanos(), call.deadline() - engine().time().nanoTime()) : nanos;
+		return (first != null && !call.isObserved())
+				? Math.min(first.toNanos(), call.deadline() - engine().time().nanoTime()) : nanos;
 	}
 
 	@Override
@@ -297,7 +298,8 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 		}
 
 		private void delivers(Attempt attempt) {
-			Duration idle = attempt.call().guards().provider().settings().calls().idleTimeout();
+			Duration idle = attempt.call().isObserved() ? null
+					: attempt.call().guards().provider().settings().calls().idleTimeout();
 			if (!this.delivers) {
 				this.delivers = true;
 				attempt.delivers();

@@ -12,6 +12,7 @@ import dev.llmresilience.TokenUsage;
 import dev.llmresilience.breaker.QuotaLatch;
 import dev.llmresilience.breaker.RoomTicket;
 import dev.llmresilience.budget.RetryBudget;
+import dev.llmresilience.engine.CallMonitor.Intervention;
 import dev.llmresilience.limiter.Permit;
 import dev.llmresilience.limiter.RateLimiter;
 import dev.llmresilience.limiter.Ticket;
@@ -33,6 +34,9 @@ final class Guards {
 
 	private final Provider provider;
 
+	/** Whether the call is only observed: then each guard is asked, and none obeyed. */
+	private final boolean observing;
+
 	private final TimeSource time;
 
 	/** Those of the call that this one is nested in. */
@@ -41,6 +45,8 @@ final class Guards {
 	private final QuotaGuard quota;
 
 	private final BreakerGuard breaker;
+
+	private final Priority priority;
 
 	/** What it has of the limiter. */
 	private final Permit permit;
@@ -66,8 +72,11 @@ final class Guards {
 	/** Whether the attempt under way was paid for with a budget token. */
 	private boolean tokenUsed;
 
-	Guards(Provider provider, TimeSource time, @Nullable Guards outer, Priority priority, long tokens, long start) {
+	Guards(Provider provider, TimeSource time, @Nullable Guards outer, Priority priority, long tokens, long start,
+			boolean observing) {
 		this.provider = provider;
+		this.observing = observing;
+		this.priority = priority;
 		this.time = time;
 		this.outer = outer;
 		this.quota = new QuotaGuard(provider, (outer != null) ? outer.quota : null);
@@ -99,11 +108,17 @@ final class Guards {
 
 	@Nullable LlmCallRefusedException admit() {
 		QuotaLatch latched = this.quota.acquire();
+		boolean refused = latched != null || this.breaker.refuses();
+		if (refused && this.observing) {
+			abandon();
+			this.provider.monitor().observed(Intervention.REFUSED);
+			return null;
+		}
 		if (latched != null) {
 			abandon();
 			return Refusals.quota(this.provider.name(), latched, this.time.now());
 		}
-		if (this.breaker.refuses()) {
+		if (refused) {
 			abandon();
 			return refusedByBreaker();
 		}
@@ -117,7 +132,7 @@ final class Guards {
 
 	/** Whether the call has to wait for the breaker now. */
 	boolean waitsForBreaker() {
-		return this.breaker.waits();
+		return !this.observing && this.breaker.waits();
 	}
 
 	/**
@@ -165,7 +180,12 @@ final class Guards {
 	 * @return whether there was one
 	 */
 	boolean trySlot(long now) {
-		return this.provider.limiter().tryAcquire(this.permit, now);
+		boolean free = this.provider.limiter().tryAcquire(this.permit, now);
+		if (!free && this.observing) {
+			new ShadowWait(this.provider, this.time, this.priority, this.permit.tokens(), now).begin();
+			return true;
+		}
+		return free;
 	}
 
 	/**
@@ -249,7 +269,7 @@ final class Guards {
 	 * @return why the call may not go on, or {@code null} if it may
 	 */
 	@Nullable LlmCallRefusedException takePermit(long now) {
-		if (!this.breaker.tryAcquire()) {
+		if (!this.breaker.tryAcquire() && !this.observing) {
 			this.provider.limiter().giveBack(this.permit);
 			giveBack();
 			back();

@@ -51,6 +51,8 @@ final class ProviderMeters implements CallMonitor {
 
 	private final Map<String, Counter> failovers = new ConcurrentHashMap<>();
 
+	private final Map<Intervention, Counter> observed = new ConcurrentHashMap<>();
+
 	private final Counter retryTokens;
 
 	private final Timer limiterWait;
@@ -175,6 +177,15 @@ final class ProviderMeters implements CallMonitor {
 		this.failovers
 			.computeIfAbsent(target,
 					(key) -> counter("llm.failovers", "Calls that another provider entry took over", "target", key))
+			.increment();
+	}
+
+	@Override
+	public void observed(Intervention intervention) {
+		this.observed
+			.computeIfAbsent(intervention,
+					(key) -> counter("llm.observed", "Calls to which something would have been done, in mode observe",
+							"intervention", key.name()))
 			.increment();
 	}
 

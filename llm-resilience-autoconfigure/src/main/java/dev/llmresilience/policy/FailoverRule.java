@@ -55,7 +55,7 @@ public final class FailoverRule {
 	 */
 	public static @Nullable FailureKind kind(GiveUpReason reason, @Nullable LlmFailure failure) {
 		return switch (reason) {
-			case CANCELLED, SHUTDOWN, SIDE_EFFECT, STREAM_BROKEN -> null;
+			case CANCELLED, SHUTDOWN, SIDE_EFFECT, STREAM_BROKEN, OBSERVED -> null;
 			case BREAKER -> (failure != null) ? failure.kind() : FailureKind.OVERLOADED;
 			case QUOTA -> FailureKind.QUOTA_EXHAUSTED;
 			case LIMITER -> FailureKind.RATE_LIMITED;

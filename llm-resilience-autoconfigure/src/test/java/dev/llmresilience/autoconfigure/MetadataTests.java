@@ -159,6 +159,7 @@ class MetadataTests {
 
 	private static Stream<Arguments> enumerations() {
 		return Stream.of(arguments("layers", LlmResilienceProperties.Layers.class),
+				arguments("mode", LlmResilienceProperties.Mode.class),
 				arguments("providers.default.type", ProviderType.class),
 				arguments("providers.default.limiter.mode", LimiterMode.class),
 				arguments("providers.default.retry.jitter", Jitter.class),

@@ -47,6 +47,12 @@ final class Simulation implements AutoCloseable {
 
 	GuardListener listener = GuardListener.NONE;
 
+	/** Whether calls are only observed. */
+	boolean observing;
+
+	/** What is counted of the calls of all entries. */
+	CallMonitor monitor = CallMonitor.NONE;
+
 	/** What the engine has reported. */
 	final List<LlmCallReport> reports = new ArrayList<>();
 
@@ -79,7 +85,8 @@ final class Simulation implements AutoCloseable {
 	Providers providers() {
 		Providers providers = this.providers;
 		if (providers == null) {
-			providers = new Providers(this.settings, this.time, this.listener);
+			providers = new Providers(this.settings, Providers.DEFAULT_MAX_KEYS, this.time, this.listener,
+					(provider) -> this.monitor);
 			this.providers = providers;
 		}
 		return providers;
@@ -88,7 +95,10 @@ final class Simulation implements AutoCloseable {
 	CallEngine engine() {
 		CallEngine engine = this.engine;
 		if (engine == null) {
-			engine = CallEngine.builder(this.time, this.classifier).listener(this.reports::add).build();
+			engine = CallEngine.builder(this.time, this.classifier)
+				.listener(this.reports::add)
+				.observing(this.observing)
+				.build();
 			this.engine = engine;
 		}
 		return engine;

@@ -165,6 +165,19 @@ class LlmMetersTests {
 	}
 
 	@Test
+	void inModeObserveWhatWouldHaveBeenDoneIsCountedAndNotDone() {
+		this.runner.withPropertyValues("llm.resilience.mode=observe").run((context) -> {
+			call(context, status(500));
+			assertThat(this.registry.get("llm.observed")
+				.tags("provider", "anthropic", "intervention", "RETRIED")
+				.counter()
+				.count()).isEqualTo(1);
+			assertThat(calls("OBSERVED")).isEqualTo(1);
+			assertThat(attempts("SERVER_ERROR")).isEqualTo(1);
+		});
+	}
+
+	@Test
 	void aProviderThatNobodyCallsHasNoMeters() {
 		this.runner.run((context) -> {
 			call(context);

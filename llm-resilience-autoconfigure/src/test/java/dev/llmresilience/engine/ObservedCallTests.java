@@ -1,0 +1,196 @@
+package dev.llmresilience.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import dev.llmresilience.GiveUpReason;
+import dev.llmresilience.LlmCallReport;
+import dev.llmresilience.Recovery;
+import dev.llmresilience.breaker.BreakerState;
+import dev.llmresilience.engine.CallMonitor.Intervention;
+import dev.llmresilience.engine.CallSettings.OnOpen;
+import dev.llmresilience.engine.ProviderSettings.BudgetSettings;
+import dev.llmresilience.limiter.LimiterMode;
+import dev.llmresilience.limiter.LimiterSettings;
+import dev.llmresilience.test.SimulatedProvider.StatusException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+
+import static dev.llmresilience.engine.Simulation.EXACT;
+import static dev.llmresilience.engine.Simulation.ONE_PER_SECOND;
+import static dev.llmresilience.engine.Simulation.status;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Calls that are only observed go as if nobody did, and what would have been done to them
+ * is counted.
+ */
+class ObservedCallTests {
+
+	private static final LimiterSettings NO_LIMIT = LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF);
+
+	private final Simulation simulation = new Simulation();
+
+	private final Map<Intervention, Integer> observed = new EnumMap<>(Intervention.class);
+
+	private final List<Long> waits = new ArrayList<>();
+
+	private final AtomicInteger attempts = new AtomicInteger();
+
+	@BeforeEach
+	void observe() {
+		this.simulation.observing = true;
+		this.simulation.monitor = new CallMonitor() {
+
+			@Override
+			public void observed(Intervention intervention) {
+				ObservedCallTests.this.observed.merge(intervention, 1, Integer::sum);
+			}
+
+			@Override
+			public void limiterWaited(long nanos) {
+				ObservedCallTests.this.waits.add(nanos);
+			}
+
+		};
+	}
+
+	@AfterEach
+	void end() {
+		this.simulation.close();
+	}
+
+	@Test
+	void aFailureReachesTheCallerAtOnceAndAsItWas() {
+		this.simulation.with("p");
+		StatusException thrown = status(500);
+		Simulation.Caller<String> caller = this.simulation.run("p", () -> {
+			this.attempts.incrementAndGet();
+			throw thrown;
+		});
+		assertThat(caller.thrown()).isSameAs(thrown);
+		assertThat(caller.ended()).isZero();
+		assertThat(thrown.getSuppressed()).isEmpty();
+		assertThat(this.attempts).hasValue(1);
+		assertThat(this.observed).containsExactly(Map.entry(Intervention.RETRIED, 1));
+		assertThat(this.simulation.reports).extracting(LlmCallReport::reason).containsExactly(GiveUpReason.OBSERVED);
+	}
+
+	@Test
+	void aFailureThatWouldNotBeRetriedIsNotCountedAsOne() {
+		this.simulation.with("p");
+		Simulation.Caller<String> caller = this.simulation.run("p", () -> {
+			throw status(400);
+		});
+		assertThat(caller.thrown()).isInstanceOf(StatusException.class);
+		assertThat(this.observed).isEmpty();
+	}
+
+	@Test
+	void callsBeyondTheLimitGoOnAndTheQueueIsTheOneThatThereWouldBe() {
+		this.simulation.with("p", EXACT, ONE_PER_SECOND, null, null);
+		for (int i = 0; i < 5; i++) {
+			assertThat(this.simulation.future("p", () -> CompletableFuture.completedFuture("answer"))).isCompleted();
+		}
+		assertThat(this.observed).containsExactly(Map.entry(Intervention.DELAYED, 4));
+		assertThat(this.simulation.providers().get("p").limiter().waiting()).isEqualTo(4);
+		this.simulation.time.runFor(Duration.ofSeconds(10));
+		assertThat(this.simulation.providers().get("p").limiter().waiting()).isZero();
+		assertThat(this.waits).hasSize(4)
+			.last()
+			.satisfies((nanos) -> assertThat(Duration.ofNanos(nanos)).isBetween(Duration.ofMillis(3900),
+					Duration.ofMillis(4200)));
+	}
+
+	@Test
+	void callsThatTheLimitWouldRefuseGoOn() {
+		this.simulation.with("p", EXACT, ONE_PER_SECOND.withWaiting(null, 1), null, null);
+		for (int i = 0; i < 4; i++) {
+			assertThat(this.simulation.future("p", () -> CompletableFuture.completedFuture("answer"))).isCompleted();
+		}
+		assertThat(this.observed).containsOnly(Map.entry(Intervention.DELAYED, 1), Map.entry(Intervention.REFUSED, 2));
+	}
+
+	@Test
+	void anOpenBreakerRefusesNobodyAndKeepsItsState() {
+		this.simulation.with("p", EXACT, NO_LIMIT, null, Simulation.threshold(2));
+		for (int i = 0; i < 2; i++) {
+			assertThat(this.simulation.future("p", () -> CompletableFuture.failedFuture(status(500))))
+				.isCompletedExceptionally();
+		}
+		assertThat(this.simulation.breaker("p").state()).isEqualTo(BreakerState.OPEN);
+		assertThat(this.simulation.future("p", () -> CompletableFuture.completedFuture("answer"))).isCompleted();
+		assertThat(this.observed).containsEntry(Intervention.REFUSED, 1);
+		assertThat(this.simulation.breaker("p").state()).isEqualTo(BreakerState.OPEN);
+	}
+
+	@Test
+	void nobodyWaitsForAnOpenBreaker() {
+		this.simulation.calls = CallSettings.DEFAULTS.withOnOpen(OnOpen.WAIT);
+		this.simulation.with("p", EXACT, NO_LIMIT, null, Simulation.threshold(1));
+		this.simulation.open("p");
+		assertThat(this.simulation.future("p", () -> CompletableFuture.completedFuture("answer"))).isCompleted();
+	}
+
+	@Test
+	void nobodyTakesOverAndNoFallbackAnswers() {
+		this.simulation.with("p", EXACT.withAttempts(1, 0), NO_LIMIT, BudgetSettings.DEFAULTS, null).with("q");
+		CompletableFuture<String> call = new FutureDriver(this.simulation.engine()).call(this.simulation.plan("p", "q"),
+				null, 0, () -> CompletableFuture.failedFuture(status(500)),
+				(failure) -> CompletableFuture.completedFuture("fallback"));
+		assertThat(call).isCompletedExceptionally();
+		assertThat(this.observed).containsExactly(Map.entry(Intervention.FAILED_OVER, 1));
+	}
+
+	@Test
+	void noTimeIsBounded() {
+		this.simulation.calls = CallSettings.DEFAULTS.withStreamTimeouts(Duration.ofSeconds(1), Duration.ofSeconds(1));
+		this.simulation.with("p");
+		CompletableFuture<String> slow = this.simulation.future("p", CompletableFuture<String>::new);
+		List<String> elements = new ArrayList<>();
+		new ReactiveDriver(this.simulation.engine())
+			.flux(this.simulation.plan("p"), null, 0, () -> Flux.just("a").concatWith(Flux.never()), null)
+			.subscribe(elements::add);
+		this.simulation.time.runFor(Duration.ofHours(1));
+		assertThat(slow).isNotDone();
+		assertThat(elements).containsExactly("a");
+		assertThat(this.simulation.reports).isEmpty();
+	}
+
+	@Test
+	void equalCallsAreMadeEach() {
+		this.simulation.with("p");
+		SharedCalls shared = new SharedCalls(this.simulation.engine());
+		CompletableFuture<String> answer = new CompletableFuture<>();
+		for (int i = 0; i < 3; i++) {
+			CompletableFuture<String> unused = shared.callAsync("method", this.simulation.plan("p"), "key", () -> {
+				this.attempts.incrementAndGet();
+				return answer;
+			});
+		}
+		assertThat(this.attempts).hasValue(3);
+	}
+
+	@Test
+	void noStrategyIsAskedToRecover() throws Exception {
+		this.simulation.with("p");
+		RecoveryDriver driver = new RecoveryDriver(this.simulation.engine(), this.simulation.providers().get("p"),
+				this.simulation.options("p"), ObservedCallTests.class.getDeclaredMethod("observe"), "again",
+				(run) -> Recovery.retry());
+		StatusException thrown = status(500);
+		Simulation.Caller<String> caller = this.simulation.run(() -> String.valueOf(driver.call(new Object[0], () -> {
+			this.attempts.incrementAndGet();
+			throw thrown;
+		})));
+		assertThat(caller.thrown()).isSameAs(thrown);
+		assertThat(this.attempts).hasValue(1);
+	}
+
+}

@@ -1,0 +1,135 @@
+package dev.llmresilience.docs;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import org.springframework.boot.env.YamlPropertySourceLoader;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.io.ByteArrayResource;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+/**
+ * A page of the documentation.
+ *
+ * @param text what it says
+ */
+record Page(String text) {
+
+	private static final Path SOURCES = Path.of("src/test/java/dev/llmresilience/docs");
+
+	/**
+	 * Reads a page.
+	 * @param name its name, such as {@code calls.md}
+	 * @return the page
+	 */
+	static Page of(String name) {
+		return new Page(read(Path.of("../docs").resolve(name)));
+	}
+
+	/**
+	 * Reads a source beside this one, without what the formatter decides.
+	 * @param name its name
+	 * @return all of its letters
+	 */
+	static String source(String name) {
+		return plain(read(SOURCES.resolve(name)));
+	}
+
+	private static String read(Path path) {
+		try {
+			return Files.readString(path);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Drops what the formatter decides.
+	 * @param code some code
+	 * @return the same without whitespace
+	 */
+	static String plain(String code) {
+		return code.replaceAll("\\s+", "");
+	}
+
+	/**
+	 * What stands in blocks of a language.
+	 * @param language the language
+	 * @return the blocks, in their order
+	 */
+	List<String> blocks(String language) {
+		return Pattern.compile("```" + language + "\n(.*?)```", Pattern.DOTALL)
+			.matcher(this.text)
+			.results()
+			.map((found) -> found.group(1))
+			.toList();
+	}
+
+	/**
+	 * The block after a comment.
+	 * @param comment the comment
+	 * @return the block
+	 */
+	String block(String comment) {
+		return Pattern.compile("<!-- " + comment + " -->\n+```[a-z]*\n(.*?)```", Pattern.DOTALL)
+			.matcher(this.text)
+			.results()
+			.map((found) -> found.group(1))
+			.findFirst()
+			.orElseThrow();
+	}
+
+	/**
+	 * The rows of the table after a comment, without its head.
+	 * @param comment the comment
+	 * @return the cells of each row
+	 */
+	List<List<String>> rows(String comment) {
+		return this.text.substring(this.text.indexOf("<!-- " + comment + " -->"))
+			.lines()
+			.dropWhile((line) -> !line.startsWith("|"))
+			.takeWhile((line) -> line.startsWith("|"))
+			.skip(2)
+			.map((line) -> Arrays.stream(line.substring(1).split("\\|", -1)).map(String::strip).toList())
+			.toList();
+	}
+
+	/**
+	 * What the sentences and tables set in code.
+	 * @param regex what it looks like
+	 * @return each of them once
+	 */
+	Stream<String> code(String regex) {
+		return Pattern.compile("`([^`\n]+)`")
+			.matcher(this.text.replaceAll("(?s)```.*?```", ""))
+			.results()
+			.map((MatchResult found) -> found.group(1))
+			.filter((code) -> code.matches(regex))
+			.distinct();
+	}
+
+	/**
+	 * Reads a configuration.
+	 * @param yaml the configuration
+	 * @return its properties
+	 */
+	static List<PropertySource<?>> properties(String yaml) {
+		try {
+			return new YamlPropertySourceLoader().load("page " + yaml.hashCode(),
+					new ByteArrayResource(yaml.getBytes(UTF_8)));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}

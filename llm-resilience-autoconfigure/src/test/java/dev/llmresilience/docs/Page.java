@@ -53,12 +53,12 @@ record Page(String text) {
 	}
 
 	/**
-	 * Drops what the formatter decides.
+	 * Drops what the formatter decides, and what only a nested class needs.
 	 * @param code some code
 	 * @return the same without whitespace
 	 */
 	static String plain(String code) {
-		return code.replaceAll("\\s+", "");
+		return code.replaceAll("\\s+|static (?=class)", "");
 	}
 
 	/**

@@ -14,11 +14,16 @@ import java.util.stream.Stream;
 
 import dev.llmresilience.CircuitOpenException;
 import dev.llmresilience.DeadlineExceededException;
+import dev.llmresilience.GiveUpReason;
 import dev.llmresilience.LlmCallRefusedException;
 import dev.llmresilience.QuotaExhaustedException;
 import dev.llmresilience.RateLimitWaitException;
 import dev.llmresilience.ShutdownException;
+import dev.llmresilience.autoconfigure.LlmResilienceAutoConfiguration;
+import dev.llmresilience.autoconfigure.LlmResilienceProperties;
+import dev.llmresilience.autoconfigure.LlmResilienceProperties.Mode;
 import dev.llmresilience.breaker.BreakerState;
+import dev.llmresilience.engine.CallMonitor.Intervention;
 import dev.llmresilience.web.ProblemDetailsAdvice;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,9 +31,11 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.ProblemDetail;
@@ -77,6 +84,21 @@ class OperatingPageTests extends OverHttp {
 	void everyStateOfABreakerIsExplained() {
 		assertThat(rows("what to do", 3).map((row) -> row.get(0).replace("`", "")))
 			.startsWith(Arrays.stream(BreakerState.values()).map(Enum::name).toArray(String[]::new));
+	}
+
+	@Test
+	void everythingThatModeObserveCountsIsExplained() {
+		assertThat(rows("look at", 3).map((row) -> row.get(0).replace("`", "")))
+			.containsExactly(Arrays.stream(Intervention.values()).map(Enum::name).toArray(String[]::new));
+	}
+
+	@Test
+	void theModeIsSwitchedOnAsThePageSays() {
+		assertThat(PAGE).contains("llm.resilience.mode: observe\n").contains("`" + GiveUpReason.OBSERVED + "`");
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(LlmResilienceAutoConfiguration.class))
+			.withPropertyValues("llm.resilience.mode: observe")
+			.run((context) -> assertThat(context.getBean(LlmResilienceProperties.class).mode())
+				.isEqualTo(Mode.OBSERVE));
 	}
 
 	private static Stream<Arguments> refusals() {

@@ -12,15 +12,11 @@ import java.util.regex.Pattern;
 import dev.llmresilience.LlmCall;
 import dev.llmresilience.LlmResilience;
 import dev.llmresilience.LlmRetry;
-import dev.llmresilience.ReactiveLlmResilience;
-import dev.llmresilience.StreamEvent;
 import dev.llmresilience.autoconfigure.LlmResilienceAutoConfiguration;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -45,7 +41,6 @@ class CallsPageTests {
 		.withPropertyValues("llm.resilience.providers.anthropic.retry.base-delay=1ms",
 				"llm.resilience.providers.openai.type=openai")
 		.withBean(Chat.class)
-		.withBean(Streams.class)
 		.withBean(Deadlines.class)
 		.withBean(Failover.class)
 		.withBean(Shared.class);
@@ -68,7 +63,6 @@ class CallsPageTests {
 	@Test
 	void theExamplesDoWhatThePageSays() {
 		this.runner.run((context) -> {
-			assertThat(context.getBean(Streams.class).answer("prompt").blockLast()).isEqualTo("part 1 part 2");
 			assertThat(context.getBean(Deadlines.class).answer("prompt", Duration.ofSeconds(5))).isEqualTo("whole");
 			assertThat(context.getBean(Failover.class).summarise("text")).isEqualTo("openai: text");
 			assertThat(context.getBean(Shared.class).answer("tenant", "question")).isEqualTo("whole");
@@ -77,55 +71,8 @@ class CallsPageTests {
 
 	static class Chat {
 
-		Flux<String> stream(String prompt) {
-			return Flux.just("part 1 ", "part 2");
-		}
-
-		Mono<String> whole(String prompt) {
-			return Mono.just("whole");
-		}
-
 		String ask(String prompt) {
 			return "whole";
-		}
-
-	}
-
-	static class Streams {
-
-		private final ReactiveLlmResilience resilience;
-
-		private final ReactiveChat chat = new ReactiveChat();
-
-		Streams(ReactiveLlmResilience resilience) {
-			this.resilience = resilience;
-		}
-
-		Flux<String> answer(String prompt) {
-			StringBuilder shown = new StringBuilder();
-			return this.resilience.stream("anthropic", () -> this.chat.stream(prompt), () -> this.chat.ask(prompt))
-				.map((event) -> {
-					if (event instanceof StreamEvent.Item<String> item) {
-						shown.append(item.value());
-					}
-					else {
-						// All that came before is void: another attempt begins.
-						shown.setLength(0);
-					}
-					return shown.toString();
-				});
-		}
-
-	}
-
-	static class ReactiveChat {
-
-		Flux<String> stream(String prompt) {
-			return new Chat().stream(prompt);
-		}
-
-		Mono<String> ask(String prompt) {
-			return new Chat().whole(prompt);
 		}
 
 	}

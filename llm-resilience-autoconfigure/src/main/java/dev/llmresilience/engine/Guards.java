@@ -42,6 +42,12 @@ final class Guards {
 	/** Those of the call that this one is nested in. */
 	private final @Nullable Guards outer;
 
+	/** Whether a refusal was not obeyed. */
+	private boolean ignored;
+
+	/** Whether another stands in the limiter's queue for it, and is charged. */
+	private boolean shadowed;
+
 	private final QuotaGuard quota;
 
 	private final BreakerGuard breaker;
@@ -111,6 +117,7 @@ final class Guards {
 		boolean refused = latched != null || this.breaker.refuses();
 		if (refused && this.observing) {
 			abandon();
+			this.ignored = true;
 			this.provider.monitor().observed(Intervention.REFUSED);
 			return null;
 		}
@@ -180,8 +187,13 @@ final class Guards {
 	 * @return whether there was one
 	 */
 	boolean trySlot(long now) {
+		if (this.ignored) {
+			// Refused before, it would not have come to the limiter.
+			return true;
+		}
 		boolean free = this.provider.limiter().tryAcquire(this.permit, now);
 		if (!free && this.observing) {
+			this.shadowed = true;
 			new ShadowWait(this.provider, this.time, this.priority, this.permit.tokens(), now).begin();
 			return true;
 		}
@@ -269,7 +281,7 @@ final class Guards {
 	 * @return why the call may not go on, or {@code null} if it may
 	 */
 	@Nullable LlmCallRefusedException takePermit(long now) {
-		if (!this.breaker.tryAcquire() && !this.observing) {
+		if (!this.ignored && !this.breaker.tryAcquire() && !this.observing) {
 			this.provider.limiter().giveBack(this.permit);
 			giveBack();
 			back();
@@ -284,7 +296,7 @@ final class Guards {
 
 	void succeeded(long sent, @Nullable TokenUsage usage) {
 		this.underWay = false;
-		this.provider.limiter().onSuccess(this.permit, usage);
+		this.provider.limiter().onSuccess(this.permit, this.shadowed ? null : usage);
 		this.breaker.succeeded(this.breaker.measuresDuration() ? this.time.nanoTime() - sent : 0);
 		this.quota.succeeded();
 		RetryBudget budget = this.provider.budget();

@@ -1,16 +1,20 @@
 package dev.llmresilience.engine;
 
+import java.util.concurrent.atomic.AtomicBoolean;
+
 import dev.llmresilience.Priority;
 import dev.llmresilience.engine.CallMonitor.Intervention;
 import dev.llmresilience.limiter.Permit;
-import dev.llmresilience.limiter.RateLimiter;
 import dev.llmresilience.limiter.Ticket;
 import dev.llmresilience.limiter.Ticket.State;
 import dev.llmresilience.time.TimeSource;
+import dev.llmresilience.time.TimeSource.Timer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Stands in the queue of the limiter in place of a call that is only observed and has
- * gone on, so that the queue and its waits are those that there would be.
+ * gone on, so that the queue and its waits are those that there would be. Its turn takes
+ * what the call would have taken; what the call really does, it tells itself.
  */
 final class ShadowWait {
 
@@ -22,6 +26,15 @@ final class ShadowWait {
 
 	private final long begun;
 
+	private final AtomicBoolean ended = new AtomicBoolean();
+
+	/** Told, perhaps before the ticket was known. */
+	private volatile boolean told;
+
+	private volatile @Nullable Ticket ticket;
+
+	private volatile @Nullable Timer timer;
+
 	ShadowWait(Provider provider, TimeSource time, Priority priority, long tokens, long now) {
 		this.provider = provider;
 		this.time = time;
@@ -32,21 +45,51 @@ final class ShadowWait {
 	/** Joins the queue. */
 	void begin() {
 		long deadline = this.begun + this.provider.options().timeoutNanos();
-		Ticket ticket = this.provider.limiter().enqueue(this.permit, this.begun, deadline, false, this::granted);
-		boolean refused = ticket.state() != State.WAITING && ticket.state() != State.GRANTED;
-		this.provider.monitor().observed(refused ? Intervention.REFUSED : Intervention.DELAYED);
-		if (ticket.state() == State.GRANTED) {
-			granted();
+		Ticket ticket = this.provider.limiter().enqueue(this.permit, this.begun, deadline, false, this::told);
+		this.ticket = ticket;
+		if (this.told || ticket.state() != State.WAITING) {
+			end(ticket);
+			return;
+		}
+		this.timer = this.time.schedule(ticket.patienceNanos(), () -> expire(ticket));
+		if (this.ended.get()) {
+			stop();
 		}
 	}
 
-	/** The turn has come, or the queue was closed. */
-	private void granted() {
-		long now = this.time.nanoTime();
-		RateLimiter limiter = this.provider.limiter();
-		limiter.onSend(this.permit, now);
-		limiter.onFailure(this.permit, true);
-		this.provider.monitor().limiterWaited(now - this.begun);
+	private void told() {
+		this.told = true;
+		Ticket ticket = this.ticket;
+		if (ticket != null) {
+			end(ticket);
+		}
+	}
+
+	private void expire(Ticket ticket) {
+		if (this.provider.limiter().leave(ticket)) {
+			end(ticket);
+		}
+	}
+
+	private void end(Ticket ticket) {
+		if (!this.ended.compareAndSet(false, true)) {
+			return;
+		}
+		stop();
+		if (ticket.state() != State.GRANTED) {
+			this.provider.monitor().observed(Intervention.REFUSED);
+			return;
+		}
+		this.provider.monitor().observed(Intervention.DELAYED);
+		this.provider.limiter().onFailure(this.permit, true);
+		this.provider.monitor().limiterWaited(this.time.nanoTime() - this.begun);
+	}
+
+	private void stop() {
+		Timer timer = this.timer;
+		if (timer != null) {
+			timer.cancel();
+		}
 	}
 
 }

@@ -5,18 +5,22 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.llmresilience.GiveUpReason;
+import dev.llmresilience.LlmCall;
 import dev.llmresilience.LlmCallReport;
 import dev.llmresilience.Recovery;
+import dev.llmresilience.TokenUsage;
 import dev.llmresilience.breaker.BreakerState;
 import dev.llmresilience.engine.CallMonitor.Intervention;
 import dev.llmresilience.engine.CallSettings.OnOpen;
 import dev.llmresilience.engine.ProviderSettings.BudgetSettings;
 import dev.llmresilience.limiter.LimiterMode;
 import dev.llmresilience.limiter.LimiterSettings;
+import dev.llmresilience.limiter.LimiterSettings.TokenLimits;
 import dev.llmresilience.test.SimulatedProvider.StatusException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -99,9 +103,9 @@ class ObservedCallTests {
 		for (int i = 0; i < 5; i++) {
 			assertThat(this.simulation.future("p", () -> CompletableFuture.completedFuture("answer"))).isCompleted();
 		}
-		assertThat(this.observed).containsExactly(Map.entry(Intervention.DELAYED, 4));
 		assertThat(this.simulation.providers().get("p").limiter().waiting()).isEqualTo(4);
 		this.simulation.time.runFor(Duration.ofSeconds(10));
+		assertThat(this.observed).containsExactly(Map.entry(Intervention.DELAYED, 4));
 		assertThat(this.simulation.providers().get("p").limiter().waiting()).isZero();
 		assertThat(this.waits).hasSize(4)
 			.last()
@@ -115,6 +119,7 @@ class ObservedCallTests {
 		for (int i = 0; i < 4; i++) {
 			assertThat(this.simulation.future("p", () -> CompletableFuture.completedFuture("answer"))).isCompleted();
 		}
+		this.simulation.time.runFor(Duration.ofSeconds(10));
 		assertThat(this.observed).containsOnly(Map.entry(Intervention.DELAYED, 1), Map.entry(Intervention.REFUSED, 2));
 	}
 
@@ -128,7 +133,49 @@ class ObservedCallTests {
 		assertThat(this.simulation.breaker("p").state()).isEqualTo(BreakerState.OPEN);
 		assertThat(this.simulation.future("p", () -> CompletableFuture.completedFuture("answer"))).isCompleted();
 		assertThat(this.observed).containsEntry(Intervention.REFUSED, 1);
+		assertThat(this.simulation.breaker("p").snapshot().rejectedCalls()).isEqualTo(1);
 		assertThat(this.simulation.breaker("p").state()).isEqualTo(BreakerState.OPEN);
+	}
+
+	@Test
+	void whoWouldWaitWhenTheBreakerOpensCountsAsRefused() {
+		this.simulation.with("p", EXACT, ONE_PER_SECOND, null, Simulation.threshold(1));
+		for (int i = 0; i < 3; i++) {
+			assertThat(this.simulation.future("p", () -> CompletableFuture.completedFuture("answer"))).isCompleted();
+		}
+		this.simulation.open("p");
+		assertThat(this.observed).containsExactly(Map.entry(Intervention.REFUSED, 2));
+		assertThat(this.waits).isEmpty();
+	}
+
+	@Test
+	void whoWouldWaitTooLongCountsAsRefusedOnceThatIsClear() {
+		this.simulation.with("p", EXACT, ONE_PER_SECOND.withWaiting(Duration.ofSeconds(5), null), null, null);
+		for (int i = 0; i < 4; i++) {
+			assertThat(this.simulation.future("p", () -> CompletableFuture.completedFuture("answer"))).isCompleted();
+		}
+		this.simulation.providers().setRequestsPerMinute("p", 6);
+		this.simulation.time.runFor(Duration.ofSeconds(10));
+		assertThat(this.observed).containsEntry(Intervention.REFUSED, 3);
+		assertThat(this.simulation.providers().get("p").limiter().waiting()).isZero();
+	}
+
+	@Test
+	void whatADelayedCallUsesIsChargedOnce() {
+		LimiterSettings tokens = NO_LIMIT.withMode(LimiterMode.FIXED)
+			.withTokens(new TokenLimits(600.0, null, null, null));
+		this.simulation.with("p", EXACT, tokens, null, null);
+		FutureDriver driver = new FutureDriver(this.simulation.engine());
+		for (int i = 0; i < 2; i++) {
+			CompletableFuture<String> unused = driver.call(this.simulation.plan("p"), null, 400, () -> {
+				Objects.requireNonNull(LlmCall.current()).usedTokens(new TokenUsage(400, 0));
+				return CompletableFuture.completedFuture("answer");
+			}, null);
+		}
+		this.simulation.time.runFor(Duration.ofMinutes(2));
+		assertThat(this.waits).singleElement()
+			.satisfies((nanos) -> assertThat(Duration.ofNanos(nanos)).isBetween(Duration.ofSeconds(20),
+					Duration.ofSeconds(21)));
 	}
 
 	@Test

@@ -148,6 +148,19 @@ class IncidentTests {
 	}
 
 	@Test
+	void percentiles_reach_as_far_as_calls_may_take() {
+		List<String> buckets = after("end").samples()
+			.stream()
+			.filter((sample) -> sample.name().equals("llm_calls_seconds_bucket"))
+			.map(Scrape.Sample::labels)
+			.filter((labels) -> labels
+				.equals(Map.of("provider", "anthropic", "outcome", "SUCCESS", "le", String.valueOf(labels.get("le")))))
+			.map((labels) -> String.valueOf(labels.get("le")))
+			.toList();
+		assertThat(buckets).hasSizeBetween(85, 95).contains("600.0", "+Inf");
+	}
+
+	@Test
 	void every_meter_of_the_scrape_is_on_the_dashboard() {
 		String queries = Dashboard.load().queries().toString();
 		assertThat(after("end").labelsByName().keySet()).filteredOn((name) -> name.startsWith("llm_"))

@@ -8,7 +8,6 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
-import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -162,8 +161,8 @@ public final class LlmCallReport extends Exception {
 	 *
 	 * @param kind what kind of failure it met, or {@code null} if it succeeded
 	 * @param status the HTTP status, {@code 0} where there was none
-	 * @param code the provider's own code, or {@code null}, also if it does not look like
-	 * one: letters and underscores, or a number
+	 * @param code the provider's own code, or {@code null}, also if it does not
+	 * {@linkplain LlmFailure#isCode look like one}
 	 * @param waitBefore the wait before this attempt, apart from that at the limiter
 	 * @param waitCause what most of that wait was for
 	 * @param limiterWait how long it then waited in the queue of the limiter
@@ -171,14 +170,11 @@ public final class LlmCallReport extends Exception {
 	public record Attempt(@Nullable FailureKind kind, int status, @Nullable String code, Duration waitBefore,
 			WaitCause waitCause, Duration limiterWait) implements Serializable {
 
-		/** Neither a sentence nor a key. */
-		private static final Pattern CODE = Pattern.compile("[A-Za-z_.]{1,64}|[0-9]{1,6}");
-
 		/**
 		 * Creates an attempt.
 		 */
 		public Attempt {
-			code = (code != null && CODE.matcher(code).matches()) ? code : null;
+			code = (code != null && LlmFailure.isCode(code)) ? code : null;
 		}
 
 		@Override

@@ -3,6 +3,7 @@ package dev.llmresilience;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param kind what kind of failure it is
  * @param status the HTTP status, {@code 0} where there was none
  * @param code the provider's own code (such as {@code enforced_spend_limit_reached}), or
- * {@code null}
+ * {@code null}, also if it does not {@linkplain #isCode look like one}
  * @param hint when the server said to come back, as a duration from now, never negative;
  * {@code null} where it said nothing that could be read
  * @param verdict the server's explicit word on retrying, which beats the kind
@@ -31,11 +32,26 @@ import org.jspecify.annotations.Nullable;
 public record LlmFailure(FailureKind kind, int status, @Nullable String code, @Nullable Duration hint, Verdict verdict,
 		boolean sent, int maxRetries, LatchScope latch, @Nullable Instant resetAt, List<RateLimitSnapshot> limits) {
 
+	/** Neither a sentence nor a key. */
+	private static final Pattern CODE = Pattern.compile("[A-Za-z_.:-]{1,64}|[0-9]{1,6}");
+
 	/**
 	 * Creates a failure.
 	 */
 	public LlmFailure {
+		code = (code != null && isCode(code)) ? code : null;
 		limits = List.copyOf(limits);
+	}
+
+	/**
+	 * Whether a text looks like a code, and so may be shown: words without a digit in
+	 * them, or a short number. What else stands where an error has its code may be
+	 * anything.
+	 * @param text the text
+	 * @return whether it looks like one
+	 */
+	public static boolean isCode(String text) {
+		return CODE.matcher(text).matches();
 	}
 
 	/**

@@ -3,6 +3,7 @@ package dev.llmresilience.aop;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -61,6 +62,27 @@ final class LlmRetryAnnotations {
 			}
 		}
 		return null;
+	}
+
+	/**
+	 * The annotations that the one of {@link #find} is composed of.
+	 * @param method the method that was called
+	 * @param targetClass the class of the object behind the proxy
+	 * @return their types, from the annotation itself to the one that stands there
+	 */
+	static List<Class<?>> composed(Method method, Class<?> targetClass) {
+		List<Class<?>> types = new ArrayList<>();
+		for (AnnotatedElement place : places(method, targetClass)) {
+			MergedAnnotation<?> next = MergedAnnotations.from(place, SearchStrategy.TYPE_HIERARCHY).get(LlmRetry.class);
+			while (next != null && next.isPresent()) {
+				types.add(next.getType());
+				next = next.getMetaSource();
+			}
+			if (!types.isEmpty()) {
+				break;
+			}
+		}
+		return types;
 	}
 
 	private static @Nullable PolicySource source(MergedAnnotation<LlmRetry> annotation) {

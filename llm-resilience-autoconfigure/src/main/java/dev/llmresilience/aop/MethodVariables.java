@@ -55,6 +55,18 @@ final class MethodVariables {
 	}
 
 	/**
+	 * The type that a variable is declared with.
+	 * @param name the name
+	 * @param method the method
+	 * @param root the type of the object behind the proxy
+	 * @return the type of the parameter, {@code root} for anything else
+	 */
+	Class<?> typeOf(String name, Method method, Class<?> root) {
+		Integer position = this.positions.get(name);
+		return (position != null) ? method.getParameterTypes()[position] : root;
+	}
+
+	/**
 	 * The variables of one call.
 	 * @param target the object behind the proxy, or {@code null}
 	 * @param arguments the arguments

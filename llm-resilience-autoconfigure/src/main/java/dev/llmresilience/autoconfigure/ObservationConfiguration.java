@@ -3,6 +3,7 @@ package dev.llmresilience.autoconfigure;
 import dev.llmresilience.engine.CallTrace;
 import dev.llmresilience.metrics.CallObservations;
 import io.micrometer.core.instrument.observation.MeterObservationHandler;
+import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 
@@ -13,8 +14,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Observations, where something traces: a handler of observations that does more than to
- * make meters of them, which there are without.
+ * Observations, where something traces: a handler of such observations that does more
+ * than to make meters of them, which there are without. Libraries bring handlers for
+ * their own observations, Spring AI for one; these do not count.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({ ObservationRegistry.class, MeterObservationHandler.class })
@@ -24,7 +26,10 @@ class ObservationConfiguration {
 	@ConditionalOnMissingBean(CallTrace.Tracer.class)
 	CallTrace.Tracer llmCallTracer(ObjectProvider<ObservationRegistry> registry,
 			ObjectProvider<ObservationHandler<?>> handlers) {
-		boolean traces = handlers.stream().anyMatch((handler) -> !(handler instanceof MeterObservationHandler));
+		Observation.Context call = new Observation.Context();
+		call.setName(CallObservations.NAME);
+		boolean traces = handlers.stream()
+			.anyMatch((handler) -> !(handler instanceof MeterObservationHandler) && handler.supportsContext(call));
 		ObservationRegistry observations = traces ? registry.getIfAvailable() : null;
 		return (observations != null) ? new CallObservations(observations) : CallTrace.Tracer.NONE;
 	}

@@ -29,6 +29,9 @@ import org.springframework.util.StringUtils;
  */
 final class ProviderGuardBeans implements BeanDefinitionRegistryPostProcessor {
 
+	/** The attribute of the definitions that are made here. */
+	static final String GUARD = ProviderGuardBeans.class.getName();
+
 	private final Environment environment;
 
 	ProviderGuardBeans(Environment environment) {
@@ -72,6 +75,7 @@ final class ProviderGuardBeans implements BeanDefinitionRegistryPostProcessor {
 		definition.setFactoryMethodName(factoryMethod);
 		definition.getConstructorArgumentValues().addGenericArgumentValue(name);
 		definition.addQualifier(new AutowireCandidateQualifier(Qualifier.class, name));
+		definition.setAttribute(GUARD, true);
 		registry.registerBeanDefinition(beanName, definition);
 	}
 

@@ -11,8 +11,6 @@ import java.util.regex.Pattern;
 final class BodyTexts {
 
 	// A code may be logged, so it must look like one: no spaces, no sentences.
-	private static final Pattern CLEAN_CODE = Pattern.compile("[A-Za-z0-9_.:-]{1,64}");
-
 	// OpenAI and Groq, on 413 and on 429, even where the text goes on to say "try again
 	// in 50s".
 	private static final Pattern LIMIT_AND_REQUESTED = pattern(
@@ -63,15 +61,6 @@ final class BodyTexts {
 			}
 		}
 		return false;
-	}
-
-	/**
-	 * Whether a code is short and harmless enough to be kept.
-	 * @param code the code
-	 * @return {@code true} if it is
-	 */
-	static boolean isCleanCode(String code) {
-		return CLEAN_CODE.matcher(code).matches();
 	}
 
 	/**

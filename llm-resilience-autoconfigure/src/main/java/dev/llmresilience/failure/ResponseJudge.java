@@ -137,7 +137,7 @@ final class ResponseJudge {
 	}
 
 	private static @Nullable String cleanCode(ErrorBody body) {
-		return body.codes().stream().filter(BodyTexts::isCleanCode).findFirst().orElse(null);
+		return body.codes().stream().filter(LlmFailure::isCode).findFirst().orElse(null);
 	}
 
 }

@@ -157,6 +157,17 @@ class CallObservationsTests {
 			});
 	}
 
+	@Test
+	void whereHandlersAreOnlyForOtherObservationsThereAreNone() {
+		this.runner.withBean("registry", ObservationRegistry.class, () -> this.registry)
+			.withBean("handler", ObservationHandler.class, OthersHandler::new)
+			.run((context) -> {
+				assertThat(context.getBean(LlmResilience.class).call("anthropic", () -> 42)).isEqualTo(42);
+				assertThat(this.registry).doesNotHaveAnyObservation();
+				assertThat(context.getBean(CallTrace.Tracer.class)).isSameAs(CallTrace.Tracer.NONE);
+			});
+	}
+
 	private void pass() {
 		this.time.runFor(java.time.Duration.ofMinutes(5));
 	}
@@ -165,6 +176,20 @@ class CallObservationsTests {
 
 		SimpleHandler() {
 			super(new SimpleMeterRegistry());
+		}
+
+	}
+
+	/** As libraries bring them: a context of their own tells theirs from others. */
+	private static final class OthersHandler implements ObservationHandler<OthersHandler.Context> {
+
+		@Override
+		public boolean supportsContext(Observation.Context context) {
+			return context instanceof Context;
+		}
+
+		private static final class Context extends Observation.Context {
+
 		}
 
 	}

@@ -45,8 +45,8 @@ final class Guards {
 	/** Whether a refusal was not obeyed. */
 	private boolean ignored;
 
-	/** Whether another stands in the limiter's queue for it, and is charged. */
-	private boolean shadowed;
+	/** Stands in the limiter's queue for it, and is charged. */
+	private @Nullable ShadowWait shadow;
 
 	private final QuotaGuard quota;
 
@@ -193,8 +193,8 @@ final class Guards {
 		}
 		boolean free = this.provider.limiter().tryAcquire(this.permit, now);
 		if (!free && this.observing) {
-			this.shadowed = true;
-			new ShadowWait(this.provider, this.time, this.priority, this.permit.tokens(), now).begin();
+			this.shadow = new ShadowWait(this.provider, this.time, this.priority, this.permit.tokens(), now);
+			this.shadow.begin();
 			return true;
 		}
 		return free;
@@ -290,13 +290,15 @@ final class Guards {
 		this.tokenUsed = this.token;
 		this.token = false;
 		this.underWay = true;
-		this.provider.limiter().onSend(this.permit, now);
+		if (this.shadow == null) {
+			this.provider.limiter().onSend(this.permit, now);
+		}
 		return null;
 	}
 
 	void succeeded(long sent, @Nullable TokenUsage usage) {
 		this.underWay = false;
-		this.provider.limiter().onSuccess(this.permit, this.shadowed ? null : usage);
+		this.provider.limiter().onSuccess(this.permit, leaveShadow(usage) ? null : usage);
 		this.breaker.succeeded(this.breaker.measuresDuration() ? this.time.nanoTime() - sent : 0);
 		this.quota.succeeded();
 		RetryBudget budget = this.provider.budget();
@@ -342,6 +344,16 @@ final class Guards {
 			.onRejected(this.permit, (hint != null) ? cappedHint(failure) : -1, failure.limits());
 		boolean tooLong = hint != null && hint.compareTo(this.provider.settings().policy().maxRetryAfter()) > 0;
 		return tooLong ? failure : failure.withHint(Duration.ofNanos(wait));
+	}
+
+	private boolean leaveShadow(@Nullable TokenUsage usage) {
+		ShadowWait shadow = this.shadow;
+		if (shadow == null) {
+			return false;
+		}
+		this.shadow = null;
+		shadow.callEnded(usage);
+		return true;
 	}
 
 	/** Whether the provider may have counted the tokens of an attempt all the same. */
@@ -403,6 +415,7 @@ final class Guards {
 	}
 
 	private void giveBack() {
+		leaveShadow(null);
 		if (this.underWay) {
 			this.underWay = false;
 			this.provider.limiter().onFailure(this.permit, true);

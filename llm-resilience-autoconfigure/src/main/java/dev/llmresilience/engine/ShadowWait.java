@@ -1,8 +1,10 @@
 package dev.llmresilience.engine;
 
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.llmresilience.Priority;
+import dev.llmresilience.TokenUsage;
 import dev.llmresilience.engine.CallMonitor.Intervention;
 import dev.llmresilience.limiter.Permit;
 import dev.llmresilience.limiter.Ticket;
@@ -14,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Stands in the queue of the limiter in place of a call that is only observed and has
  * gone on, so that the queue and its waits are those that there would be. Its turn takes
- * what the call would have taken; what the call really does, it tells itself.
+ * what the call would have taken, and what the call has used then settles that.
  */
 final class ShadowWait {
 
@@ -27,6 +29,13 @@ final class ShadowWait {
 	private final long begun;
 
 	private final AtomicBoolean ended = new AtomicBoolean();
+
+	/**
+	 * What is missing until it can give back and settle: its turn, and the call's end.
+	 */
+	private final AtomicInteger missing = new AtomicInteger(2);
+
+	private volatile @Nullable TokenUsage usage;
 
 	/** Told, perhaps before the ticket was known. */
 	private volatile boolean told;
@@ -81,8 +90,24 @@ final class ShadowWait {
 			return;
 		}
 		this.provider.monitor().observed(Intervention.DELAYED);
-		this.provider.limiter().onFailure(this.permit, true);
+		this.provider.limiter().onSend(this.permit, this.time.nanoTime());
+		settle();
 		this.provider.monitor().limiterWaited(this.time.nanoTime() - this.begun);
+	}
+
+	/**
+	 * The call has ended. To be called once.
+	 * @param usage the tokens that it has used, or {@code null} if unknown
+	 */
+	void callEnded(@Nullable TokenUsage usage) {
+		this.usage = usage;
+		settle();
+	}
+
+	private void settle() {
+		if (this.missing.decrementAndGet() == 0) {
+			this.provider.limiter().onSuccess(this.permit, this.usage);
+		}
 	}
 
 	private void stop() {

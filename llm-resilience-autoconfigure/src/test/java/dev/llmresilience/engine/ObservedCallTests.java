@@ -177,7 +177,7 @@ class ObservedCallTests {
 			}, null);
 		}
 		this.simulation.time.runFor(Duration.ofMinutes(3));
-		assertThat(this.waits).map((nanos) -> Duration.ofNanos(nanos).toSeconds()).containsExactly(20L, 60L);
+		assertThat(this.waits).map((nanos) -> Duration.ofNanos(nanos).toSeconds()).containsExactly(40L, 80L);
 	}
 
 	@Test

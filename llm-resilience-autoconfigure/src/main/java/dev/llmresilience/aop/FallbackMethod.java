@@ -100,14 +100,13 @@ final class FallbackMethod {
 	 * @throws Throwable what it throws, or the failure itself if the fallback does not
 	 * take failures of that type
 	 */
-	@SuppressWarnings("NullAway") // Arguments may be null, whatever Spring says.
 	@Nullable Object invoke(@Nullable Object target, @Nullable Object[] arguments, Throwable failure) throws Throwable {
-		@Nullable Object[] all = arguments;
+		if (this.failureType != null && !this.failureType.isInstance(failure)) {
+			throw failure;
+		}
+		int more = (this.failureType != null) ? 1 : 0;
+		Object[] all = Arrays.copyOf(arguments, arguments.length + more, Object[].class);
 		if (this.failureType != null) {
-			if (!this.failureType.isInstance(failure)) {
-				throw failure;
-			}
-			all = Arrays.copyOf(arguments, arguments.length + 1);
 			int place = this.method.getParameterCount() - (Suspending.is(this.method) ? 2 : 1);
 			System.arraycopy(arguments, place, all, place + 1, arguments.length - place);
 			all[place] = failure;

@@ -7,6 +7,7 @@ import java.util.concurrent.CancellationException;
 import dev.llmresilience.AttemptTimeoutException;
 import dev.llmresilience.LlmCallRefusedException;
 import dev.llmresilience.breaker.RoomTicket;
+import dev.llmresilience.engine.CallView.Invocation;
 import dev.llmresilience.engine.WorkerAttempt.Outcome;
 import dev.llmresilience.limiter.Ticket;
 import dev.llmresilience.limiter.Ticket.State;
@@ -61,13 +62,14 @@ public final class BlockingDriver {
 	 */
 	public <T extends @Nullable Object> T call(CallPlan plan, @Nullable Object key, long tokens, Body<T> body,
 			@Nullable Fallback<T> fallback) throws Throwable {
-		Call call = Call.begin(this.engine, plan, key, tokens);
+		Invocation invocation = new Invocation(this.engine, plan, key, tokens);
+		Call call = invocation.begin();
 		FailoverChain chain;
 		try {
 			return call(call, body);
 		}
 		catch (Throwable ex) {
-			chain = new FailoverChain(this.engine, plan, key, tokens, call, ex);
+			chain = new FailoverChain(invocation, call, ex);
 		}
 		Call next = chain.next(call);
 		while (next != null) {
@@ -105,7 +107,7 @@ public final class BlockingDriver {
 			T result;
 			try {
 				result = call.isOnWorker() ? onWorker(call, body, now) : onCaller(call, body, now);
-				this.engine.check(result, call.guards().provider());
+				this.engine.judge().check(result, call.guards().provider());
 			}
 			catch (LeftBehind ex) {
 				throw call.refused(Refusals.shutdown(call.name()));
@@ -212,11 +214,11 @@ public final class BlockingDriver {
 	/** Waits for a slot of the limiter. */
 	private @Nullable LlmCallRefusedException queue(Call call, long now) throws Throwable {
 		Waiter waiter = this.engine.time().waiter();
-		Ticket ticket = call.guards().enqueue(now, call.deadline(), call.isRetry(), waiter::signal);
+		Ticket ticket = call.guards().limiter().enqueue(now, call.deadline(), call.isRetry(), waiter::signal);
 		if (ticket.state() == State.WAITING) {
 			try {
 				waiter.await(ticket.patienceNanos());
-				call.guards().expire(ticket);
+				call.guards().limiter().expire(ticket);
 			}
 			catch (InterruptedException ex) {
 				call.guards().leaveQueue(ticket);

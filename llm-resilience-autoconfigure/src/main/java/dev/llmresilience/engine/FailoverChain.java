@@ -2,8 +2,13 @@ package dev.llmresilience.engine;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
+import dev.llmresilience.GiveUpReason;
+import dev.llmresilience.engine.CallMonitor.Intervention;
 import dev.llmresilience.engine.CallPlan.Target;
+import dev.llmresilience.engine.CallView.Invocation;
+import dev.llmresilience.policy.FailoverRule;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -16,13 +21,7 @@ final class FailoverChain {
 
 	private static final Log logger = LogFactory.getLog(FailoverChain.class);
 
-	private final CallEngine engine;
-
-	private final CallPlan plan;
-
-	private final @Nullable Object key;
-
-	private final long tokens;
+	private final Invocation invocation;
 
 	private final List<Target> left;
 
@@ -34,21 +33,15 @@ final class FailoverChain {
 
 	/**
 	 * Creates a chain.
-	 * @param engine what all calls share
-	 * @param plan the entries
-	 * @param key the key whose guards the calls are under, or {@code null}
-	 * @param tokens the tokens that they are estimated to use
+	 * @param invocation what the calls are made for
 	 * @param first the first call, which has failed for good
 	 * @param thrown what it failed with: what the caller gets if nobody can help
 	 */
-	FailoverChain(CallEngine engine, CallPlan plan, @Nullable Object key, long tokens, Call first, Throwable thrown) {
-		this.engine = engine;
-		this.plan = plan;
-		this.key = key;
-		this.tokens = tokens;
+	FailoverChain(Invocation invocation, Call first, Throwable thrown) {
+		this.invocation = invocation;
 		this.surfaced = thrown;
-		this.mayFallBack = first.mayFallBack();
-		this.left = new ArrayList<>(plan.failover());
+		this.mayFallBack = mayFallBack(first);
+		this.left = new ArrayList<>(invocation.plan().failover());
 	}
 
 	Throwable surfaced() {
@@ -65,12 +58,40 @@ final class FailoverChain {
 	 * @return the next call, or {@code null} if nobody may take over
 	 */
 	@Nullable Call next(Call failed) {
-		long now = this.engine.time().nanoTime();
-		if (this.left.isEmpty() || failed.deadline() - now <= 0 || !failed.mayFailOver()) {
+		long now = this.invocation.engine().time().nanoTime();
+		if (this.left.isEmpty() || this.invocation.deadline() - now <= 0 || !mayTakeOver(failed)) {
 			return null;
 		}
 		Target target = this.left.remove(0);
-		return failed.handOver(target, this.key, this.tokens, !this.left.isEmpty());
+		tell(failed, target.provider().name());
+		return new Call(this.invocation, target, this.invocation.engine().time().nanoTime(), !this.left.isEmpty());
+	}
+
+	private static boolean mayTakeOver(Call failed) {
+		Failures failures = failed.failures();
+		GiveUpReason reason = failures.reason;
+		boolean allowed = reason != null && !failures.gone
+				&& FailoverRule.allows(failed.guards().provider().settings().calls().failoverOn(), reason,
+						failures.last, failed.hasSideEffect(), failed.mayRepeat());
+		if (allowed && failed.isObserved()) {
+			failed.monitor().observed(Intervention.FAILED_OVER);
+			return false;
+		}
+		return allowed;
+	}
+
+	private void tell(Call failed, String next) {
+		Failures failures = failed.failures();
+		GiveUpReason reason = Objects.requireNonNull(failures.reason);
+		failed.guards()
+			.provider()
+			.onFailover(new FailoverEvent(failed.name(), next, reason, FailoverRule.kind(reason, failures.last),
+					this.invocation.engine().time().now()));
+		failed.monitor().failedOver(next);
+	}
+
+	private static boolean mayFallBack(Call failed) {
+		return !failed.isObserved() && failed.failures().mayFallBack();
 	}
 
 	/**
@@ -80,7 +101,7 @@ final class FailoverChain {
 	 */
 	void failed(Call call, Throwable thrown) {
 		warnIfBlind(call);
-		this.mayFallBack &= call.mayFallBack();
+		this.mayFallBack &= mayFallBack(call);
 		if (thrown != this.surfaced) {
 			this.surfaced.addSuppressed(thrown);
 		}
@@ -96,8 +117,9 @@ final class FailoverChain {
 
 	/** A method that never asks for the provider calls the one that has failed again. */
 	private void warnIfBlind(Call call) {
-		if (call.isBlind() && this.plan.warnsNow()) {
-			logger.warn("A call of " + this.plan.name() + " was handed over to '" + call.name()
+		CallPlan plan = this.invocation.plan();
+		if (call.isBlind() && plan.warnsNow()) {
+			logger.warn("A call of " + plan.name() + " was handed over to '" + call.name()
 					+ "', but the method did not ask LlmCall.current().provider() which model to call, so it has "
 					+ "probably called the one that failed. Choose the model by that name, or remove the failover.");
 		}

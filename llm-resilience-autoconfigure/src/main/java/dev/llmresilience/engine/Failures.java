@@ -64,7 +64,7 @@ final class Failures {
 	}
 
 	private void add(@Nullable FailureKind kind, int status, @Nullable String code, Guards guards) {
-		Duration limiter = Duration.ofNanos(guards.takeQueuedNanos());
+		Duration limiter = Duration.ofNanos(guards.limiter().takeQueuedNanos());
 		Duration breaker = Duration.ofNanos(guards.takeRoomNanos());
 		boolean mostlyBreaker = breaker.compareTo(this.wait) > 0;
 		this.attempts.add(new Attempt(kind, status, code, this.wait.plus(breaker),
@@ -77,6 +77,11 @@ final class Failures {
 		this.history.retrying(retry);
 		this.wait = Duration.ofNanos(retry.delayNanos());
 		this.cause = retry.cause();
+	}
+
+	void end(GiveUpReason reason) {
+		this.gone |= NestedFailure.isGone(reason);
+		this.reason = reason;
 	}
 
 	LlmCallReport report(String provider, @Nullable Instant retryAt, long nanos) {

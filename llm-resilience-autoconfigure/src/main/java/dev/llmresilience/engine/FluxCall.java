@@ -45,7 +45,7 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 	FluxCall(CallEngine engine, CallPlan plan, @Nullable Object key, long tokens,
 			Body<? extends @Nullable Publisher<T>> body, @Nullable Fallback<? extends @Nullable Publisher<T>> fallback,
 			CoreSubscriber<? super E> downstream) {
-		super(engine, plan, key, tokens, ReactiveDriver.begin(engine, plan, key, tokens, downstream.currentContext()));
+		super(ReactiveDriver.invocation(engine, plan, key, tokens, downstream.currentContext()));
 		this.body = body;
 		this.fallback = fallback;
 		this.downstream = downstream;
@@ -72,12 +72,12 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 	}
 
 	@Override
-	void begin(Attempt attempt) throws Throwable {
+	void begin(AsyncAttempt<T> attempt) throws Throwable {
 		Upstream upstream = takeOver(attempt);
 		ReactiveDriver.notNull(this.body.run()).subscribe(upstream);
 	}
 
-	private Upstream takeOver(@Nullable Attempt attempt) {
+	private Upstream takeOver(@Nullable AsyncAttempt<T> attempt) {
 		Upstream before = this.current;
 		boolean voids = before != null && before.voids();
 		this.demand.begin(voids);
@@ -154,7 +154,7 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 	private final class Upstream implements CoreSubscriber<T> {
 
 		/** {@code null} for the fallback. */
-		private final @Nullable Attempt attempt;
+		private final @Nullable AsyncAttempt<T> attempt;
 
 		private final Context context;
 
@@ -171,7 +171,7 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 
 		private volatile @Nullable Timer idleTimer;
 
-		Upstream(@Nullable Attempt attempt) {
+		Upstream(@Nullable AsyncAttempt<T> attempt) {
 			Context context = FluxCall.this.downstream.currentContext();
 			this.attempt = attempt;
 			this.context = (attempt != null) ? ReactiveDriver.within(context, attempt.call()) : context;
@@ -189,7 +189,7 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 
 		@Override
 		public void onSubscribe(Subscription subscription) {
-			Attempt attempt = this.attempt;
+			AsyncAttempt<T> attempt = this.attempt;
 			if (attempt != null) {
 				attempt.cancelBy(subscription::cancel);
 			}
@@ -223,7 +223,7 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 		}
 
 		private void tell() {
-			Attempt attempt = this.attempt;
+			AsyncAttempt<T> attempt = this.attempt;
 			if (attempt == null) {
 				tell(0);
 			}
@@ -242,7 +242,7 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 
 		private void passEnd() {
 			Runnable end = this.end;
-			Attempt attempt = this.attempt;
+			AsyncAttempt<T> attempt = this.attempt;
 			if (end == null) {
 				return;
 			}
@@ -267,7 +267,7 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 
 		@Override
 		public void onNext(T value) {
-			Attempt attempt = this.attempt;
+			AsyncAttempt<T> attempt = this.attempt;
 			if (attempt == null) {
 				FluxCall.this.demand.delivered();
 				FluxCall.this.downstream.onNext(item(value));
@@ -278,7 +278,7 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 				return;
 			}
 			try {
-				engine().check(value, attempt.call().guards().provider());
+				engine().judge().check(value, attempt.call().guards().provider());
 				delivers(attempt);
 			}
 			catch (Throwable ex) {
@@ -297,7 +297,7 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 			}
 		}
 
-		private void delivers(Attempt attempt) {
+		private void delivers(AsyncAttempt<T> attempt) {
 			Duration idle = attempt.call().isObserved() ? null
 					: attempt.call().guards().provider().settings().calls().idleTimeout();
 			if (!this.delivers) {
@@ -319,7 +319,7 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 
 		@Override
 		public void onError(Throwable thrown) {
-			Attempt attempt = this.attempt;
+			AsyncAttempt<T> attempt = this.attempt;
 			if (attempt == null) {
 				ends(() -> fail(thrown), false);
 			}
@@ -333,7 +333,7 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 
 		@Override
 		public void onComplete() {
-			Attempt attempt = this.attempt;
+			AsyncAttempt<T> attempt = this.attempt;
 			ends((attempt != null) ? () -> attempt.succeeded(this.latest) : () -> complete(null), true);
 		}
 
@@ -356,7 +356,7 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 		 * Watches for silence, which only counts while an element is asked for and the
 		 * subscriber is not busy with the one before.
 		 */
-		private void watchIdle(Attempt attempt, Duration idle, long nanos) {
+		private void watchIdle(AsyncAttempt<T> attempt, Duration idle, long nanos) {
 			this.idleTimer = engine().time().schedule(nanos, () -> {
 				if (FluxCall.this.isEnded() || attempt.isEnded() || FluxCall.this.current != this) {
 					return;

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletionStage;
 
 import dev.llmresilience.engine.BlockingDriver.Body;
 import dev.llmresilience.engine.BlockingDriver.Fallback;
+import dev.llmresilience.engine.CallView.Invocation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,14 +56,14 @@ public final class FutureDriver {
 		FutureCall(CallEngine engine, CallPlan plan, @Nullable Object key, long tokens,
 				Body<? extends @Nullable CompletionStage<T>> body,
 				@Nullable Fallback<? extends @Nullable CompletionStage<T>> fallback) {
-			super(engine, plan, key, tokens, Call.begin(engine, plan, key, tokens));
+			super(new Invocation(engine, plan, key, tokens));
 			this.body = body;
 			this.fallback = fallback;
 			CompletableFuture<T> unused = this.result.whenComplete((value, thrown) -> cancel());
 		}
 
 		@Override
-		void begin(Attempt attempt) throws Throwable {
+		void begin(AsyncAttempt<T> attempt) throws Throwable {
 			CompletionStage<T> stage = notNull(this.body.run());
 			attempt.cancelBy(() -> cancel(stage));
 			stage.whenComplete((value, thrown) -> {

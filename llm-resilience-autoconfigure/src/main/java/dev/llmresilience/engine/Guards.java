@@ -13,8 +13,6 @@ import dev.llmresilience.breaker.QuotaLatch;
 import dev.llmresilience.breaker.RoomTicket;
 import dev.llmresilience.budget.RetryBudget;
 import dev.llmresilience.engine.CallMonitor.Intervention;
-import dev.llmresilience.limiter.Permit;
-import dev.llmresilience.limiter.RateLimiter;
 import dev.llmresilience.limiter.Ticket;
 import dev.llmresilience.limiter.Ticket.State;
 import dev.llmresilience.policy.Decision.Retry;
@@ -39,38 +37,20 @@ final class Guards {
 
 	private final TimeSource time;
 
-	/** Those of the call that this one is nested in. */
-	private final @Nullable Guards outer;
-
 	/** Whether a refusal was not obeyed. */
 	private boolean ignored;
-
-	/** Stands in the limiter's queue for it, and is charged. */
-	private @Nullable ShadowWait shadow;
 
 	private final QuotaGuard quota;
 
 	private final BreakerGuard breaker;
 
-	private final Priority priority;
-
-	/** What it has of the limiter. */
-	private final Permit permit;
-
-	/** When it came into the limiter's queue. */
-	private long queued;
-
-	/** How long it has waited there. */
-	private long queuedNanos;
+	private final LimiterGuard limiter;
 
 	/** When it began to wait for the breaker. */
 	private long joined;
 
 	/** How long it has waited for that. */
 	private long roomNanos;
-
-	/** Whether the limiter waits to hear of an attempt. */
-	private boolean underWay;
 
 	/** Whether a budget token has been paid for an attempt that has not been made. */
 	private boolean token;
@@ -82,34 +62,19 @@ final class Guards {
 			boolean observing) {
 		this.provider = provider;
 		this.observing = observing;
-		this.priority = priority;
 		this.time = time;
-		this.outer = outer;
 		this.quota = new QuotaGuard(provider, (outer != null) ? outer.quota : null);
 		this.breaker = new BreakerGuard(provider, (outer != null) ? outer.breaker : null);
-		this.permit = new Permit(provider, priority, tokens, outerPlace(), start);
-	}
-
-	/** Reaching the same limiter again must not wait for the place of the call around. */
-	private boolean outerPlace() {
-		for (Guards around = this.outer; around != null; around = around.outer) {
-			if (around.provider.limiter() == this.provider.limiter() && around.permit.hasPlace()) {
-				return true;
-			}
-		}
-		return false;
+		this.limiter = new LimiterGuard(provider, time, (outer != null) ? outer.limiter : null, priority, tokens,
+				start);
 	}
 
 	Provider provider() {
 		return this.provider;
 	}
 
-	Permit permit() {
-		return this.permit;
-	}
-
-	boolean countsTokens() {
-		return this.provider.limiter().countsTokens();
+	LimiterGuard limiter() {
+		return this.limiter;
 	}
 
 	@Nullable LlmCallRefusedException admit() {
@@ -191,31 +156,12 @@ final class Guards {
 			// Refused before, it would not have come to the limiter.
 			return true;
 		}
-		boolean free = this.provider.limiter().tryAcquire(this.permit, now);
+		boolean free = this.limiter.trySlot(now);
 		if (!free && this.observing) {
-			this.shadow = new ShadowWait(this.provider, this.time, this.priority, this.permit.tokens(), now);
-			this.shadow.begin();
+			this.limiter.passBy(now);
 			return true;
 		}
 		return free;
-	}
-
-	/**
-	 * Joins the limiter's queue.
-	 * @param now the monotonic clock
-	 * @param deadline the latest moment at which going on makes sense
-	 * @param retry whether this is for a retry
-	 * @param listener is told when the wait is over
-	 * @return the ticket
-	 */
-	Ticket enqueue(long now, long deadline, boolean retry, Runnable listener) {
-		this.queued = now;
-		return this.provider.limiter().enqueue(this.permit, now, deadline, retry, listener);
-	}
-
-	/** The wait in the limiter's queue has lasted long enough. */
-	void expire(Ticket ticket) {
-		this.provider.limiter().leave(ticket);
 	}
 
 	/**
@@ -225,7 +171,7 @@ final class Guards {
 	 * @return why the call may not go on, or {@code null} if it may
 	 */
 	@Nullable LlmCallRefusedException queued(Ticket ticket, long now) {
-		waited(now);
+		this.limiter.waited(now);
 		if (ticket.state() == State.GRANTED) {
 			return null;
 		}
@@ -233,35 +179,13 @@ final class Guards {
 		return Refusals.limiter(this.provider, ticket, this.time.now());
 	}
 
-	private void waited(long now) {
-		long nanos = now - this.queued;
-		if (nanos > 0) {
-			this.queuedNanos += nanos;
-			this.provider.monitor().limiterWaited(nanos);
-		}
-	}
-
 	/**
 	 * Leaves the limiter's queue without having waited to the end.
 	 * @param ticket the ticket
 	 */
 	void leaveQueue(Ticket ticket) {
-		waited(this.time.nanoTime());
-		RateLimiter limiter = this.provider.limiter();
-		if (!limiter.leave(ticket) && ticket.state() == State.GRANTED) {
-			limiter.giveBack(this.permit);
-		}
+		this.limiter.leaveQueue(ticket);
 		abandon();
-	}
-
-	/**
-	 * How long the call has waited in the limiter's queue since this was asked last.
-	 * @return nanoseconds
-	 */
-	long takeQueuedNanos() {
-		long nanos = this.queuedNanos;
-		this.queuedNanos = 0;
-		return nanos;
 	}
 
 	/**
@@ -282,23 +206,19 @@ final class Guards {
 	 */
 	@Nullable LlmCallRefusedException takePermit(long now) {
 		if (!this.ignored && !this.breaker.tryAcquire() && !this.observing) {
-			this.provider.limiter().giveBack(this.permit);
+			this.limiter.giveBackSlot();
 			giveBack();
 			back();
 			return refusedByBreaker();
 		}
 		this.tokenUsed = this.token;
 		this.token = false;
-		this.underWay = true;
-		if (this.shadow == null) {
-			this.provider.limiter().onSend(this.permit, now);
-		}
+		this.limiter.send(now);
 		return null;
 	}
 
 	void succeeded(long sent, @Nullable TokenUsage usage) {
-		this.underWay = false;
-		this.provider.limiter().onSuccess(this.permit, leaveShadow(usage) ? null : usage);
+		this.limiter.succeeded(usage);
 		this.breaker.succeeded(this.breaker.measuresDuration() ? this.time.nanoTime() - sent : 0);
 		this.quota.succeeded();
 		RetryBudget budget = this.provider.budget();
@@ -317,54 +237,17 @@ final class Guards {
 	}
 
 	/**
-	 * Whether the limiter will space out the retry after a failure, so that it needs
-	 * neither backoff nor budget.
-	 */
-	boolean paces(LlmFailure failure) {
-		return failure.kind() == FailureKind.RATE_LIMITED && this.provider.limiter().paces();
-	}
-
-	/**
-	 * Tells the limiter of a failure, and asks it when to come back after a rate limit
-	 * that it paces.
+	 * Tells the limiter of a failure.
 	 * @param failure the failure
-	 * @return the failure with the limiter's word in place of a hint that can be waited
-	 * for, or as it was
+	 * @return the failure, with the limiter's word in place of a hint where it paces
 	 */
 	LlmFailure paced(LlmFailure failure) {
-		if (!paces(failure)) {
-			this.provider.limiter().onLimits(this.permit.sent(), failure.limits());
-			this.underWay = false;
-			this.provider.limiter().onFailure(this.permit, mayHaveCounted(failure));
-			return failure;
-		}
-		this.underWay = false;
-		Duration hint = failure.hint();
-		long wait = this.provider.limiter()
-			.onRejected(this.permit, (hint != null) ? cappedHint(failure) : -1, failure.limits());
-		boolean tooLong = hint != null && hint.compareTo(this.provider.settings().policy().maxRetryAfter()) > 0;
-		return tooLong ? failure : failure.withHint(Duration.ofNanos(wait));
-	}
-
-	private boolean leaveShadow(@Nullable TokenUsage usage) {
-		ShadowWait shadow = this.shadow;
-		if (shadow == null) {
-			return false;
-		}
-		this.shadow = null;
-		shadow.callEnded(usage);
-		return true;
-	}
-
-	/** Whether the provider may have counted the tokens of an attempt all the same. */
-	private static boolean mayHaveCounted(LlmFailure failure) {
-		return failure.outcomeUnknown() || failure.kind() == FailureKind.CANCELLED
-				|| failure.kind() == FailureKind.APPLICATION;
+		return this.limiter.paced(failure, cappedHint(failure));
 	}
 
 	/** The call that the limiter expected is back. */
 	void back() {
-		this.provider.limiter().back(this.permit);
+		this.limiter.back();
 	}
 
 	void failed(LlmFailure failure, boolean ladderSpent) {
@@ -415,11 +298,7 @@ final class Guards {
 	}
 
 	private void giveBack() {
-		leaveShadow(null);
-		if (this.underWay) {
-			this.underWay = false;
-			this.provider.limiter().onFailure(this.permit, true);
-		}
+		this.limiter.giveBack();
 		this.breaker.giveBack();
 		this.quota.giveBack();
 		if (this.token) {

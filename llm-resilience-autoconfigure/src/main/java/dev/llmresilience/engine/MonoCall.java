@@ -32,7 +32,7 @@ final class MonoCall<T> extends AsyncCall<T> {
 	MonoCall(CallEngine engine, CallPlan plan, @Nullable Object key, long tokens,
 			Body<? extends @Nullable Publisher<T>> body, @Nullable Fallback<? extends @Nullable Publisher<T>> fallback,
 			MonoSink<T> sink) {
-		super(engine, plan, key, tokens, ReactiveDriver.begin(engine, plan, key, tokens, sink.contextView()));
+		super(ReactiveDriver.invocation(engine, plan, key, tokens, sink.contextView()));
 		this.body = body;
 		this.fallback = fallback;
 		this.sink = sink;
@@ -40,7 +40,7 @@ final class MonoCall<T> extends AsyncCall<T> {
 	}
 
 	@Override
-	void begin(Attempt attempt) throws Throwable {
+	void begin(AsyncAttempt<T> attempt) throws Throwable {
 		Publisher<T> publisher = ReactiveDriver.notNull(this.body.run());
 		Context context = ReactiveDriver.within(this.sink.contextView(), attempt.call());
 		Mono.from(publisher).subscribe(new BaseSubscriber<T>() {

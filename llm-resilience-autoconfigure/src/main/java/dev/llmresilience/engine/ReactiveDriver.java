@@ -4,6 +4,7 @@ import dev.llmresilience.LlmCall;
 import dev.llmresilience.StreamEvent;
 import dev.llmresilience.engine.BlockingDriver.Body;
 import dev.llmresilience.engine.BlockingDriver.Fallback;
+import dev.llmresilience.engine.CallView.Invocation;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
@@ -109,9 +110,10 @@ public final class ReactiveDriver {
 		});
 	}
 
-	/** Begins a call of whoever subscribes, which may be within another one. */
-	static Call begin(CallEngine engine, CallPlan plan, @Nullable Object key, long tokens, ContextView context) {
-		return Call.begin(engine, plan, key, tokens, context.getOrDefault(LlmCall.CONTEXT_KEY, null),
+	/** Begins an invocation by whoever subscribes, which may be within a call. */
+	static Invocation invocation(CallEngine engine, CallPlan plan, @Nullable Object key, long tokens,
+			ContextView context) {
+		return new Invocation(engine, plan, key, tokens, context.getOrDefault(LlmCall.CONTEXT_KEY, null),
 				context.getOrDefault(CallTrace.CONTEXT_KEY, null));
 	}
 

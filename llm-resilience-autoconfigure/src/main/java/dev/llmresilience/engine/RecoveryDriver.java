@@ -112,11 +112,11 @@ public final class RecoveryDriver {
 	 */
 	private @Nullable LlmFailure judge(Throwable thrown) {
 		try {
-			LlmFailure failure = this.engine.judge(thrown, false, true, this.provider, this.options);
+			LlmFailure failure = this.engine.judge().judge(thrown, false, true, this.provider, this.options);
 			if (failure.kind() != FailureKind.CANCELLED) {
 				return failure;
 			}
-			if (CallEngine.hidesInterrupt(thrown)) {
+			if (FailureJudge.hidesInterrupt(thrown)) {
 				Thread.currentThread().interrupt();
 			}
 		}

@@ -3,7 +3,6 @@ package dev.llmresilience.engine;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import dev.llmresilience.Priority;
 import dev.llmresilience.TokenUsage;
 import dev.llmresilience.engine.CallMonitor.Intervention;
 import dev.llmresilience.limiter.Permit;
@@ -44,11 +43,18 @@ final class ShadowWait {
 
 	private volatile @Nullable Timer timer;
 
-	ShadowWait(Provider provider, TimeSource time, Priority priority, long tokens, long now) {
+	/**
+	 * Creates it.
+	 * @param provider the entry that the call is made under
+	 * @param time the time source of the engine
+	 * @param call the permit of the call
+	 * @param now the monotonic clock
+	 */
+	ShadowWait(Provider provider, TimeSource time, Permit call, long now) {
 		this.provider = provider;
 		this.time = time;
 		this.begun = now;
-		this.permit = new Permit(provider, priority, tokens, false, now);
+		this.permit = new Permit(provider, call.priority(), call.tokens(), false, now);
 	}
 
 	/** Joins the queue. */

@@ -3,7 +3,7 @@ package dev.llmresilience.engine;
 import java.lang.invoke.VarHandle;
 
 import dev.llmresilience.engine.BlockingDriver.Body;
-import dev.llmresilience.engine.Call.Visit;
+import dev.llmresilience.engine.CallView.Visit;
 import dev.llmresilience.time.TimeSource;
 import dev.llmresilience.time.TimeSource.Waiter;
 import org.jspecify.annotations.Nullable;
@@ -59,10 +59,13 @@ final class WorkerAttempt<T extends @Nullable Object> implements Runnable {
 		Visit visit = this.call.visit();
 		Outcome<T> outcome;
 		try {
-			outcome = new Outcome<>(this.body.run(), null);
+			T result = this.body.run();
+			outcome = () -> result;
 		}
 		catch (Throwable ex) {
-			outcome = new Outcome<>(null, ex);
+			outcome = () -> {
+				throw ex;
+			};
 		}
 		finally {
 			visit.close();
@@ -98,18 +101,16 @@ final class WorkerAttempt<T extends @Nullable Object> implements Runnable {
 	 * What came of an attempt.
 	 *
 	 * @param <T> the type of the result
-	 * @param result what it returned
-	 * @param thrown what it threw, or {@code null}
 	 */
-	record Outcome<T extends @Nullable Object>(@Nullable T result, @Nullable Throwable thrown) {
+	@FunctionalInterface
+	interface Outcome<T extends @Nullable Object> {
 
-		@SuppressWarnings("NullAway") // Null only where T allows it.
-		T get() throws Throwable {
-			if (this.thrown != null) {
-				throw this.thrown;
-			}
-			return this.result;
-		}
+		/**
+		 * Hands it over.
+		 * @return what the attempt returned
+		 * @throws Throwable what it threw
+		 */
+		T get() throws Throwable;
 
 	}
 

@@ -17,6 +17,7 @@ import dev.llmresilience.budget.RetryBudget;
 import dev.llmresilience.engine.CallMonitor;
 import dev.llmresilience.engine.Provider;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -33,6 +34,10 @@ final class ProviderMeters implements CallMonitor {
 
 	private static final String SUCCESS = "SUCCESS";
 
+	private static final String ATTEMPTS = "llm.attempts";
+
+	private static final String ATTEMPTS_DESCRIPTION = "Attempts, by what became of them";
+
 	private final MeterRegistry registry;
 
 	private final Tags tags;
@@ -42,8 +47,6 @@ final class ProviderMeters implements CallMonitor {
 	private final Timer succeeded;
 
 	private final Map<GiveUpReason, Timer> givenUp = new ConcurrentHashMap<>();
-
-	private final Counter successes;
 
 	private final Map<FailureKind, Counter> failures = new ConcurrentHashMap<>();
 
@@ -65,7 +68,10 @@ final class ProviderMeters implements CallMonitor {
 		this.registry = registry;
 		this.tags = Tags.of("provider", provider.name());
 		this.succeeded = calls(SUCCESS);
-		this.successes = attempts(SUCCESS);
+		keep(FunctionCounter.builder(ATTEMPTS, this.succeeded, Timer::count)
+			.description(ATTEMPTS_DESCRIPTION)
+			.tags(this.tags.and("kind", SUCCESS))
+			.register(registry));
 		this.limiterWait = timer("llm.limiter.wait", "Waits of calls that had to queue at the limiter");
 		this.retryTokens = counter("llm.retry.tokens", "Tokens estimated to be sent again");
 		this.breakerRejected = counter("llm.breaker.rejected", "Calls that the open circuit breaker ended");
@@ -128,10 +134,6 @@ final class ProviderMeters implements CallMonitor {
 		return timer("llm.calls", "Calls, waits included", "outcome", outcome);
 	}
 
-	private Counter attempts(String kind) {
-		return counter("llm.attempts", "Attempts, by what became of them", "kind", kind);
-	}
-
 	private Timer retryWait(WaitCause cause) {
 		return this.retryWaits.computeIfAbsent(cause,
 				(key) -> timer("llm.retry.wait", "Waits before retries, and for the breaker", "cause", key.name()));
@@ -139,9 +141,12 @@ final class ProviderMeters implements CallMonitor {
 
 	@Override
 	public void attemptEnded(@Nullable FailureKind kind) {
-		Counter counter = (kind == null) ? this.successes
-				: this.failures.computeIfAbsent(kind, (key) -> attempts(key.name()));
-		counter.increment();
+		// A call succeeds with one attempt, which its timer counts.
+		if (kind != null) {
+			this.failures
+				.computeIfAbsent(kind, (key) -> counter(ATTEMPTS, ATTEMPTS_DESCRIPTION, "kind", key.name()))
+				.increment();
+		}
 	}
 
 	@Override

@@ -91,7 +91,7 @@ class ArchitecturePageTests {
 	void theDecisionIsThreeJumpsFromTheAdvice() {
 		assertThat(main("LlmRetryAspect")).contains("plan.shape().call(");
 		assertThat(main("BlockingShape")).contains("this.driver.call(");
-		assertThat(main("BlockingDriver")).contains("Call.begin(");
+		assertThat(main("BlockingDriver")).contains("invocation.begin()", "call.failed(");
 		assertThat(main("Call")).contains("RetryDecider.decide(");
 	}
 

@@ -49,7 +49,7 @@ class ResultFailureTests {
 	void noResultIsNoFailure() {
 		try (VirtualTime time = new VirtualTime(1)) {
 			CallEngine engine = engine(time);
-			assertThatNoException().isThrownBy(() -> engine.check(null, provider(time)));
+			assertThatNoException().isThrownBy(() -> engine.judge().check(null, provider(time)));
 		}
 	}
 

@@ -272,7 +272,13 @@ class LlmMetersTests {
 	}
 
 	private double attempts(String kind) {
-		return this.registry.get("llm.attempts").tags("provider", "anthropic", "kind", kind).counter().count();
+		return this.registry.get("llm.attempts")
+			.tags("provider", "anthropic", "kind", kind)
+			.meter()
+			.measure()
+			.iterator()
+			.next()
+			.getValue();
 	}
 
 	private double state(BreakerState state) {

@@ -64,6 +64,7 @@ public record Upstream(String name, @Nullable Account account, Traffic wire) imp
 		}
 		long refill = (long) (this.account.limits().refillSeconds() * 1e9) + MARGIN.toNanos();
 		long untilFull = this.account.untilFull().plus(MARGIN).toNanos();
+		// The provider is another party, whose buckets refill in real time.
 		TimeUnit.NANOSECONDS.sleep(Math.max(lastArrival + refill - System.nanoTime(), untilFull));
 	}
 

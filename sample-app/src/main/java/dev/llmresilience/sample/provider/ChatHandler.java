@@ -91,6 +91,7 @@ final class ChatHandler implements HttpHandler {
 			send(exchange, this.dialect.rateLimited(reading), id, reading.retryAfterSeconds());
 		}
 		else {
+			// The provider is a server of its own, and takes its time in real time.
 			TimeUnit.MILLISECONDS.sleep(this.account.limits().latency());
 			this.account.traffic().answer(200);
 			answer(exchange, request, id);

@@ -3,6 +3,7 @@ package dev.llmresilience.aop;
 import java.lang.reflect.Method;
 import java.util.concurrent.CompletableFuture;
 
+import dev.llmresilience.LlmCall;
 import dev.llmresilience.engine.BlockingDriver.Body;
 import dev.llmresilience.engine.BlockingDriver.Fallback;
 import dev.llmresilience.engine.CallPlan;
@@ -67,8 +68,11 @@ public final class ReactiveShape implements CallShape.Factory {
 		@Override
 		public Object share(SharedCalls shared, Object method, CallPlan plan, Object value,
 				Body<@Nullable Object> call) {
-			return this.adapter.fromPublisher(Mono.deferContextual((context) -> Mono
-				.fromFuture(shared.callAsync(method, plan, value, () -> future(call, Context.of(context))))));
+			return this.adapter.fromPublisher(Mono.deferContextual((context) -> {
+				LlmCall around = context.getOrDefault(LlmCall.CONTEXT_KEY, LlmCall.current());
+				return Mono
+					.fromFuture(shared.callAsync(method, plan, value, around, () -> future(call, Context.of(context))));
+			}));
 		}
 
 		private CompletableFuture<Object> future(Body<@Nullable Object> call, Context context) {

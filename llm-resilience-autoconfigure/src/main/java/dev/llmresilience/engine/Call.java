@@ -2,14 +2,12 @@ package dev.llmresilience.engine;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.concurrent.CancellationException;
 
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.FailureKind.BreakerEffect;
 import dev.llmresilience.GiveUpReason;
 import dev.llmresilience.LlmCall;
 import dev.llmresilience.LlmCallRefusedException;
-import dev.llmresilience.LlmCallReport;
 import dev.llmresilience.LlmFailure;
 import dev.llmresilience.TokenUsage;
 import dev.llmresilience.engine.CallMonitor.Intervention;
@@ -36,7 +34,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class Call extends ReportedCall {
 
-	private final Invocation invocation;
+	/** In which no attempt ends: 30 years, in nanoseconds. */
+	private static final long FOREVER = 1_000_000_000_000_000_000L;
+
+	/** Those that held when it began. */
+	private final CallSettings settings;
 
 	private final CallOptions options;
 
@@ -56,9 +58,6 @@ final class Call extends ReportedCall {
 
 	private @Nullable RunningAttempt running;
 
-	/** What the last call within this one ended with. */
-	private @Nullable NestedFailure nested;
-
 	/**
 	 * Begins a call.
 	 * @param invocation what it is made for
@@ -71,13 +70,13 @@ final class Call extends ReportedCall {
 	}
 
 	private Call(Invocation invocation, Target target, @Nullable KeyedProvider lease, long start, boolean escalates) {
-		super(invocation.engine(), (lease != null) ? lease.provider() : target.provider(), invocation.parentTrace(),
-				start);
-		this.invocation = invocation;
+		super(invocation, (lease != null) ? lease.provider() : target.provider(), start);
 		this.options = target.options();
 		this.lease = lease;
 		Provider provider = (lease != null) ? lease.provider() : target.provider();
-		this.escalateAfter = escalates ? provider.settings().calls().rateLimitEscalateAfter() : Integer.MAX_VALUE;
+		CallSettings settings = provider.settings().calls();
+		this.settings = isObserved() ? settings.withoutEffect() : settings;
+		this.escalateAfter = escalates ? settings.rateLimitEscalateAfter() : Integer.MAX_VALUE;
 		this.guards = new Guards(provider, engine().time(),
 				(invocation.outer() instanceof Call call) ? call.guards : null, this.options.priority(),
 				invocation.tokens(), start, isObserved());
@@ -87,7 +86,7 @@ final class Call extends ReportedCall {
 	 * Makes this the current call of the thread that the invocation began on.
 	 */
 	void enter() {
-		this.invocation.enter(this);
+		invocation().enter(this);
 		this.scope = openTrace();
 	}
 
@@ -98,7 +97,7 @@ final class Call extends ReportedCall {
 		if (this.scope != null) {
 			this.scope.close();
 		}
-		this.invocation.leave();
+		invocation().leave();
 	}
 
 	/**
@@ -119,12 +118,17 @@ final class Call extends ReportedCall {
 	}
 
 	long deadline() {
-		return this.invocation.deadline();
+		return invocation().deadline();
 	}
 
 	@Override
 	Guards guards() {
 		return this.guards;
+	}
+
+	/** How calls of the entry were made when this one began. */
+	CallSettings settings() {
+		return this.settings;
 	}
 
 	Exchange exchange() {
@@ -157,7 +161,7 @@ final class Call extends ReportedCall {
 
 	/** Whether attempts run on another thread than the caller's. */
 	boolean isOnWorker() {
-		return !isObserved() && this.guards.provider().settings().calls().attemptThread() == AttemptThread.WORKER;
+		return this.settings.attemptThread() == AttemptThread.WORKER;
 	}
 
 	/**
@@ -168,7 +172,7 @@ final class Call extends ReportedCall {
 	long begin(long now) {
 		this.attemptStart = now;
 		long expiry = now + this.options.attemptTimeoutNanos(nextAttempt());
-		return !isObserved() && (expiry - deadline() < 0) ? expiry : deadline();
+		return isObserved() ? now + FOREVER : (expiry - deadline() < 0) ? expiry : deadline();
 	}
 
 	/**
@@ -227,11 +231,15 @@ final class Call extends ReportedCall {
 	private Decision decide(Throwable thrown, boolean expired) {
 		long now = engine().time().nanoTime();
 		Failures failures = failures();
-		NestedFailure nested = NestedFailure.find(thrown, this.nested);
+		NestedFailure nested = nested(thrown);
 		// It may have been our own interrupt that ended its wait, not that the caller
 		// went away.
 		if (nested != null && !(expired && nested.gone())) {
-			failures.add(thrown, nested.failure(), this.guards);
+			LlmFailure known = nested.failure();
+			if (known != null) {
+				attemptEnded(known.kind());
+			}
+			failures.add(thrown, known, this.guards);
 			failures.gone = nested.gone();
 			this.guards.abandon();
 			return new GiveUp(GiveUpReason.NESTED, null);
@@ -255,7 +263,9 @@ final class Call extends ReportedCall {
 				engine().time()::random);
 		this.guards.failed(failure, ladderSpent(decision, history, failure));
 		if (isObserved() && decision instanceof Retry) {
-			monitor().observed(Intervention.RETRIED);
+			if (!this.guards.isIgnored()) {
+				monitor().observed(Intervention.RETRIED);
+			}
 			decision = new GiveUp(GiveUpReason.OBSERVED, judged.hint());
 		}
 		if (trial && decision instanceof Retry) {
@@ -276,7 +286,7 @@ final class Call extends ReportedCall {
 
 	/** With a key the provider recognises what it has had before. */
 	boolean mayRepeat() {
-		return this.options.idempotent() || this.guards.provider().settings().calls().idempotencyKeyHeader() != null;
+		return this.options.idempotent() || this.settings.idempotencyKeyHeader() != null;
 	}
 
 	/**
@@ -319,34 +329,6 @@ final class Call extends ReportedCall {
 		return end(failures().lastThrown(), giveUp.reason(), retryAt);
 	}
 
-	/**
-	 * Ends the call because a guard refused it.
-	 * @param refusal why
-	 * @return what the caller gets: what the last attempt threw, or the refusal if there
-	 * was none
-	 */
-	Throwable refused(LlmCallRefusedException refusal) {
-		Throwable last = failures().lastThrownOrNull();
-		if (refusal.reason() == GiveUpReason.SHUTDOWN && last != null) {
-			refusal.initCause(last);
-			last = null;
-		}
-		return end((last != null) ? last : refusal, refusal.reason(), refusal.retryAt());
-	}
-
-	/**
-	 * Ends the call because its thread was interrupted while it waited.
-	 * @return what the caller gets: what the last attempt threw, or a
-	 * {@link CancellationException} if there was none
-	 */
-	Throwable cancelled() {
-		Throwable last = failures().lastThrownOrNull();
-		if (last == null) {
-			last = new CancellationException("Interrupted while the call to '" + name() + "' waited for its turn");
-		}
-		return end(last, GiveUpReason.CANCELLED, null);
-	}
-
 	/** Ends the call, for whose outcome nobody waits any more, while it waited. */
 	void gone() {
 		this.guards.abandon();
@@ -367,33 +349,10 @@ final class Call extends ReportedCall {
 		this.guards.back();
 	}
 
-	private Throwable end(Throwable thrown, GiveUpReason reason, @Nullable Instant retryAt) {
-		LlmCallReport report = reportEnd(reason, retryAt);
-		if (this.invocation.outer() instanceof Call call) {
-			call.nested = new NestedFailure(thrown, failures().last, failures().gone);
-		}
-		if (!isObserved() && LlmCallReport.find(thrown) == null) {
-			thrown.addSuppressed(report);
-		}
-		return thrown;
-	}
-
-	/**
-	 * A call shares the failure of an equal one, which has been given up for both.
-	 * @param outer the call that it is nested in
-	 * @param thrown what the other one threw
-	 */
-	static void shareFailure(@Nullable LlmCall outer, Throwable thrown) {
-		LlmCallReport report = LlmCallReport.find(thrown);
-		if (outer instanceof Call call && report != null) {
-			call.nested = NestedFailure.of(thrown, report);
-		}
-	}
-
 	@Override
 	public void sideEffect() {
 		super.sideEffect();
-		LlmCall outer = this.invocation.outer();
+		LlmCall outer = invocation().outer();
 		if (outer != null) {
 			// To begin that one anew would be to do it again.
 			outer.sideEffect();

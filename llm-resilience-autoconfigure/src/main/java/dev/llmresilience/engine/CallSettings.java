@@ -102,6 +102,15 @@ public record CallSettings(AttemptThread attemptThread, OnOpen onOpen, @Nullable
 	}
 
 	/**
+	 * Returns a copy for calls that are only observed: they stay on the caller's thread,
+	 * carry no key of ours, and no stream of theirs is bounded.
+	 * @return the copy
+	 */
+	CallSettings withoutEffect() {
+		return withAttemptThread(AttemptThread.CALLER).withIdempotencyKeyHeader(null).withStreamTimeouts(null, null);
+	}
+
+	/**
 	 * On which thread attempts of blocking calls run.
 	 */
 	public enum AttemptThread {

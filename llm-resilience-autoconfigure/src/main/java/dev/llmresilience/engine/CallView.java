@@ -179,9 +179,6 @@ abstract class CallView extends LlmCall {
 	 */
 	static final class Invocation {
 
-		/** In which no call ends: 30 years, in nanoseconds. */
-		private static final long FOREVER = 1_000_000_000_000_000_000L;
-
 		private final CallEngine engine;
 
 		private final CallPlan plan;
@@ -233,8 +230,7 @@ abstract class CallView extends LlmCall {
 			this.outer = (around != null) ? around : this.place.current();
 			this.parentTrace = parentTrace;
 			this.start = engine.time().nanoTime();
-			this.deadline = engine.isObserving() ? this.start + FOREVER
-					: CallView.deadline(this.place, this.outer, this.start, plan.first().options());
+			this.deadline = CallView.deadline(this.place, this.outer, this.start, plan.first().options());
 		}
 
 		/** Begins the first call. */

@@ -2,7 +2,9 @@ package dev.llmresilience.engine;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
+import dev.llmresilience.limiter.LimiterSettings;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,8 +21,9 @@ final class ChangedSettings {
 	 * Compares settings.
 	 * @param before those that hold
 	 * @param next those that are to
+	 * @param entries the names of the entries that are at work
 	 */
-	ChangedSettings(ProviderSettings before, ProviderSettings next) {
+	ChangedSettings(ProviderSettings before, ProviderSettings next, Set<String> entries) {
 		String name = next.name();
 		differ(name + ".type", before.type(), next.type());
 		differ(name + ".account", before.account(), next.account());
@@ -31,14 +34,30 @@ final class ChangedSettings {
 		differ(name + ".limiter.mode", before.limiter().mode(), next.limiter().mode());
 		differ(name + ".limiter.share", before.limiter().share(), next.limiter().share());
 		differ(name + ".limiter.network-margin", before.limiter().networkMargin(), next.limiter().networkMargin());
-		this.settings = new ProviderSettings(name, before.type(), before.account(), next.hosts(), next.policy(),
-				next.calls().withOnOpen(before.calls().onOpen()),
-				next.limiter()
-					.withMode(before.limiter().mode())
-					.withShare(before.limiter().share(), before.limiter().initialLevel())
-					.withNetworkMargin(before.limiter().networkMargin()),
-				before.limiterSharedWith(), both(before.budget(), next.budget()),
+		boolean sameType = before.type() == next.type();
+		this.settings = new ProviderSettings(name, before.type(), before.account(),
+				sameType ? next.hosts() : before.hosts(), next.policy(), calls(before, next, entries),
+				limiter(before, next), before.limiterSharedWith(), both(before.budget(), next.budget()),
 				both(before.breaker(), next.breaker()), next.quotaCoolDown());
+	}
+
+	private CallSettings calls(ProviderSettings before, ProviderSettings next, Set<String> entries) {
+		CallSettings calls = next.calls().withOnOpen(before.calls().onOpen());
+		if (entries.containsAll(calls.failover())) {
+			return calls;
+		}
+		// An entry that comes with the next start cannot take over before.
+		this.later.add(next.name() + ".retry.failover");
+		return calls.withFailover(before.calls().failover().toArray(String[]::new));
+	}
+
+	/** The limits of one mode may make no sense in another. */
+	private static LimiterSettings limiter(ProviderSettings before, ProviderSettings next) {
+		LimiterSettings limiter = before.limiter();
+		return (limiter.mode() != next.limiter().mode()) ? limiter
+				: next.limiter()
+					.withShare(limiter.share(), limiter.initialLevel())
+					.withNetworkMargin(limiter.networkMargin());
 	}
 
 	private void differ(String property, @Nullable Object before, @Nullable Object next) {

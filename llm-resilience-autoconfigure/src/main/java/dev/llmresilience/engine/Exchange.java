@@ -14,13 +14,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Exchange {
 
-	private final LlmCall call;
+	private final Call call;
 
 	private final Provider provider;
 
 	private final long sent;
 
-	Exchange(LlmCall call, Provider provider, long sent) {
+	Exchange(Call call, Provider provider, long sent) {
 		this.call = call;
 		this.provider = provider;
 		this.sent = sent;
@@ -57,8 +57,7 @@ public final class Exchange {
 	 * @return its name, or {@code null} where the provider entry has none
 	 */
 	public @Nullable String idempotencyKeyHeader() {
-		boolean observed = this.call instanceof Call own && own.isObserved();
-		return observed ? null : this.provider.settings().calls().idempotencyKeyHeader();
+		return this.call.settings().idempotencyKeyHeader();
 	}
 
 	/**

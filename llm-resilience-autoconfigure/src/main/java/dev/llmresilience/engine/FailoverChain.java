@@ -70,9 +70,8 @@ final class FailoverChain {
 	private static boolean mayTakeOver(Call failed) {
 		Failures failures = failed.failures();
 		GiveUpReason reason = failures.reason;
-		boolean allowed = reason != null && !failures.gone
-				&& FailoverRule.allows(failed.guards().provider().settings().calls().failoverOn(), reason,
-						failures.last, failed.hasSideEffect(), failed.mayRepeat());
+		boolean allowed = reason != null && !failures.gone && FailoverRule.allows(failed.settings().failoverOn(),
+				reason, failures.last, failed.hasSideEffect(), failed.mayRepeat());
 		if (allowed && failed.isObserved()) {
 			failed.monitor().observed(Intervention.FAILED_OVER);
 			return false;

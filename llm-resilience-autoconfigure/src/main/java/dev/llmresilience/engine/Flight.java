@@ -224,7 +224,7 @@ final class Flight {
 			try {
 				this.listener.run();
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
 				// It must not cost the other followers the outcome.
 				logger.error("A call that followed an equal one could not be woken", ex);
 			}

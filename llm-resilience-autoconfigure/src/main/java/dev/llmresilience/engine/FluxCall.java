@@ -88,9 +88,8 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 
 	@Override
 	long timeout(Call call, long nanos) {
-		Duration first = call.guards().provider().settings().calls().firstElementTimeout();
-		return (first != null && !call.isObserved())
-				? Math.min(first.toNanos(), call.deadline() - engine().time().nanoTime()) : nanos;
+		Duration first = call.settings().firstElementTimeout();
+		return (first != null) ? Math.min(first.toNanos(), call.deadline() - engine().time().nanoTime()) : nanos;
 	}
 
 	@Override
@@ -298,8 +297,7 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 		}
 
 		private void delivers(AsyncAttempt<T> attempt) {
-			Duration idle = attempt.call().isObserved() ? null
-					: attempt.call().guards().provider().settings().calls().idleTimeout();
+			Duration idle = attempt.call().settings().idleTimeout();
 			if (!this.delivers) {
 				this.delivers = true;
 				attempt.delivers();

@@ -97,6 +97,11 @@ final class Guards {
 		return null;
 	}
 
+	/** Whether a guard has refused the call, which has gone on because it is observed. */
+	boolean isIgnored() {
+		return this.ignored;
+	}
+
 	/** Whether the call waits for the breaker instead of failing. */
 	boolean isPatient() {
 		return this.breaker.isPatient();
@@ -158,7 +163,7 @@ final class Guards {
 		}
 		boolean free = this.limiter.trySlot(now);
 		if (!free && this.observing) {
-			this.limiter.passBy(now);
+			this.provider.monitor().observed(Intervention.DELAYED);
 			return true;
 		}
 		return free;
@@ -205,7 +210,12 @@ final class Guards {
 	 * @return why the call may not go on, or {@code null} if it may
 	 */
 	@Nullable LlmCallRefusedException takePermit(long now) {
-		if (!this.ignored && !this.breaker.tryAcquire() && !this.observing) {
+		boolean refused = !this.ignored && !this.breaker.tryAcquire();
+		if (refused && this.observing) {
+			this.ignored = true;
+			this.provider.monitor().observed(isPatient() ? Intervention.DELAYED : Intervention.REFUSED);
+		}
+		else if (refused) {
 			this.limiter.giveBackSlot();
 			giveBack();
 			back();

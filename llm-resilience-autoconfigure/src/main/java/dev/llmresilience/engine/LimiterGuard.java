@@ -37,9 +37,6 @@ final class LimiterGuard {
 	/** Whether the limiter waits to hear of an attempt. */
 	private boolean underWay;
 
-	/** Stands in the queue for a call that is only observed, and is charged. */
-	private @Nullable ShadowWait shadow;
-
 	LimiterGuard(Provider provider, TimeSource time, @Nullable LimiterGuard outer, Priority priority, long tokens,
 			long start) {
 		this.provider = provider;
@@ -93,15 +90,6 @@ final class LimiterGuard {
 		return limiter().enqueue(this.permit, now, deadline, retry, listener);
 	}
 
-	/**
-	 * Goes on although there is no slot, and lets another wait.
-	 * @param now the monotonic clock
-	 */
-	void passBy(long now) {
-		this.shadow = new ShadowWait(this.provider, this.time, this.permit, now);
-		this.shadow.begin();
-	}
-
 	/** The wait in the queue has lasted long enough. */
 	void expire(Ticket ticket) {
 		limiter().leave(ticket);
@@ -151,14 +139,12 @@ final class LimiterGuard {
 	 */
 	void send(long now) {
 		this.underWay = true;
-		if (this.shadow == null) {
-			limiter().onSend(this.permit, now);
-		}
+		limiter().onSend(this.permit, now);
 	}
 
 	void succeeded(@Nullable TokenUsage usage) {
 		this.underWay = false;
-		limiter().onSuccess(this.permit, leaveShadow(usage) ? null : usage);
+		limiter().onSuccess(this.permit, usage);
 	}
 
 	/**
@@ -203,21 +189,10 @@ final class LimiterGuard {
 
 	/** The attempt has said nothing, or there was none. */
 	void giveBack() {
-		leaveShadow(null);
 		if (this.underWay) {
 			this.underWay = false;
 			limiter().onFailure(this.permit, true);
 		}
-	}
-
-	private boolean leaveShadow(@Nullable TokenUsage usage) {
-		ShadowWait shadow = this.shadow;
-		if (shadow == null) {
-			return false;
-		}
-		this.shadow = null;
-		shadow.callEnded(usage);
-		return true;
 	}
 
 }

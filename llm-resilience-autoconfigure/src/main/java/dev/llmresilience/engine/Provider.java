@@ -97,9 +97,8 @@ public final class Provider {
 	}
 
 	private void onTransition(BreakerTransition transition) {
-		// Whoever waits for a slot would only be refused at the end of the wait. Who
-		// waits
-		// for the breaker too keeps the place.
+		// Whoever waits for a slot would only be refused at the end of the wait; but
+		// who waits for the breaker too keeps the place.
 		if (this.room == null && transition.to() != BreakerState.CLOSED && transition.to() != BreakerState.DISABLED) {
 			this.limiter.refuseWaiting(this);
 		}

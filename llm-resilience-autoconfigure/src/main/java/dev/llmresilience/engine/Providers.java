@@ -212,7 +212,7 @@ public final class Providers implements AutoCloseable {
 				continue;
 			}
 			missing.remove(next.name());
-			ChangedSettings change = new ChangedSettings(provider.settings(), next);
+			ChangedSettings change = new ChangedSettings(provider.settings(), next, this.byName.keySet());
 			changes.add(change);
 			later.addAll(change.later());
 		}

@@ -158,8 +158,8 @@ public final class RecoveryDriver {
 
 	private boolean mayRunAgain(Throwable thrown, LlmFailure failure, int runs) {
 		Duration hint = failure.hint();
-		return runs < Math.min(MAX_RUNS, this.options.maxAttempts()) && LlmCallReport.find(thrown) == null
-				&& (hint == null || hint.compareTo(MAX_HINT) <= 0);
+		return this.provider.areRetriesOn() && runs < Math.min(MAX_RUNS, this.options.maxAttempts())
+				&& LlmCallReport.find(thrown) == null && (hint == null || hint.compareTo(MAX_HINT) <= 0);
 	}
 
 	/**

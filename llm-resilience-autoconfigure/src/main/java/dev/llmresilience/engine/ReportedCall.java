@@ -1,17 +1,23 @@
 package dev.llmresilience.engine;
 
 import java.time.Instant;
+import java.util.concurrent.CancellationException;
 
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.GiveUpReason;
+import dev.llmresilience.LlmCall;
+import dev.llmresilience.LlmCallRefusedException;
 import dev.llmresilience.LlmCallReport;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a call tells of itself: to the meters, to whoever traces, and, once it is over, to
- * listeners in a report. Belongs to the driver that makes the call.
+ * listeners and to the call around it, and what its caller gets. Belongs to the driver
+ * that makes the call.
  */
 abstract class ReportedCall extends CallView {
+
+	private final Invocation invocation;
 
 	private final CallEngine engine;
 
@@ -25,25 +31,31 @@ abstract class ReportedCall extends CallView {
 
 	private @Nullable Failures failures;
 
+	/** What the last call within this one ended with. */
+	private @Nullable NestedFailure nested;
+
 	/**
 	 * Begins to tell.
-	 * @param engine what the call shares with all others
+	 * @param invocation what the call is made for
 	 * @param provider the entry that it is made under
-	 * @param parentTrace what its trace belongs to, or {@code null} for what the calling
-	 * thread does
 	 * @param start when the call begins, on the monotonic clock
 	 */
-	ReportedCall(CallEngine engine, Provider provider, @Nullable Object parentTrace, long start) {
-		super(engine.time());
-		this.engine = engine;
+	ReportedCall(Invocation invocation, Provider provider, long start) {
+		super(invocation.engine().time());
+		this.invocation = invocation;
+		this.engine = invocation.engine();
 		this.name = provider.name();
 		this.monitor = provider.monitor();
-		this.trace = engine.tracer().begin(this.name, parentTrace);
+		this.trace = this.engine.tracer().begin(this.name, invocation.parentTrace());
 		this.start = start;
 	}
 
 	/** What it holds of the guards, which know how long it waited for them. */
 	abstract Guards guards();
+
+	Invocation invocation() {
+		return this.invocation;
+	}
 
 	CallEngine engine() {
 		return this.engine;
@@ -90,6 +102,15 @@ abstract class ReportedCall extends CallView {
 		return failures;
 	}
 
+	/**
+	 * Finds what a call within this one has already given up on.
+	 * @param thrown what an attempt threw
+	 * @return it, or {@code null} if this is something else
+	 */
+	@Nullable NestedFailure nested(Throwable thrown) {
+		return NestedFailure.find(thrown, this.nested);
+	}
+
 	void attemptEnded(@Nullable FailureKind kind) {
 		this.monitor.attemptEnded(kind);
 		if (this.trace != null) {
@@ -133,6 +154,57 @@ abstract class ReportedCall extends CallView {
 		}
 		this.engine.listener().onCall(report);
 		return report;
+	}
+
+	/**
+	 * Ends the call because a guard refused it.
+	 * @param refusal why
+	 * @return what the caller gets: what the last attempt threw, or the refusal if there
+	 * was none
+	 */
+	Throwable refused(LlmCallRefusedException refusal) {
+		Throwable last = failures().lastThrownOrNull();
+		if (refusal.reason() == GiveUpReason.SHUTDOWN && last != null) {
+			refusal.initCause(last);
+			last = null;
+		}
+		return end((last != null) ? last : refusal, refusal.reason(), refusal.retryAt());
+	}
+
+	/**
+	 * Ends the call because its thread was interrupted while it waited.
+	 * @return what the caller gets: what the last attempt threw, or a
+	 * {@link CancellationException} if there was none
+	 */
+	Throwable cancelled() {
+		Throwable last = failures().lastThrownOrNull();
+		if (last == null) {
+			last = new CancellationException("Interrupted while the call to '" + name() + "' waited for its turn");
+		}
+		return end(last, GiveUpReason.CANCELLED, null);
+	}
+
+	Throwable end(Throwable thrown, GiveUpReason reason, @Nullable Instant retryAt) {
+		LlmCallReport report = reportEnd(reason, retryAt);
+		if (this.invocation.outer() instanceof ReportedCall call) {
+			call.nested = new NestedFailure(thrown, failures().last, failures().gone);
+		}
+		if (!isObserved() && LlmCallReport.find(thrown) == null) {
+			thrown.addSuppressed(report);
+		}
+		return thrown;
+	}
+
+	/**
+	 * A call shares the failure of an equal one, which has been given up for both.
+	 * @param outer the call that it is nested in
+	 * @param thrown what the other one threw
+	 */
+	static void shareFailure(@Nullable LlmCall outer, Throwable thrown) {
+		LlmCallReport report = LlmCallReport.find(thrown);
+		if (outer instanceof ReportedCall call && report != null) {
+			call.nested = NestedFailure.of(thrown, report);
+		}
 	}
 
 }

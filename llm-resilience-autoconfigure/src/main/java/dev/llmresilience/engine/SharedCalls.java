@@ -48,8 +48,8 @@ public final class SharedCalls {
 	 * @return its result, the same object for all
 	 * @throws Throwable what it threw, the same object for all
 	 */
-	@SuppressWarnings({ "unchecked", "NullAway" }) // Calls of one method return the same
-													// type.
+	// Calls of one method return the same type.
+	@SuppressWarnings({ "unchecked", "NullAway" })
 	public <T extends @Nullable Object> T call(Object method, CallPlan plan, Object value, BlockingDriver.Body<T> call)
 			throws Throwable {
 		InFlight.Key key = key(method, plan, value);
@@ -156,6 +156,30 @@ public final class SharedCalls {
 		Following<T> following = new Following<>(plan, call);
 		following.join(key);
 		return following.result;
+	}
+
+	/**
+	 * Makes a call that returns a future, or waits for an equal one, within a call that
+	 * the calling thread need not know.
+	 * @param <T> the type of the result
+	 * @param method whose call it is
+	 * @param plan the provider entries that it is made under
+	 * @param value equal for calls that can share
+	 * @param around the call that it is nested in, or {@code null}
+	 * @param call makes the call
+	 * @return completes like the call; cancelling it leaves the call to those who share
+	 * it
+	 */
+	public <T extends @Nullable Object> CompletableFuture<T> callAsync(Object method, CallPlan plan, Object value,
+			@Nullable LlmCall around, AsyncBody<T> call) {
+		LlmCall before = LlmCall.current();
+		Call.restore(around);
+		try {
+			return callAsync(method, plan, value, call);
+		}
+		finally {
+			Call.restore(before);
+		}
 	}
 
 	private static InFlight.Key key(Object method, CallPlan plan, Object value) {

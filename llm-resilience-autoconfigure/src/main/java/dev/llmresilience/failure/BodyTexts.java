@@ -10,7 +10,6 @@ import java.util.regex.Pattern;
  */
 final class BodyTexts {
 
-	// A code may be logged, so it must look like one: no spaces, no sentences.
 	// OpenAI and Groq, on 413 and on 429, even where the text goes on to say "try again
 	// in 50s".
 	private static final Pattern LIMIT_AND_REQUESTED = pattern(

@@ -79,9 +79,8 @@ final class ResponseJudge {
 		return names.isEmpty() ? response.body() : response.body().withCode(ErrorFields.awsName(names.get(0)));
 	}
 
-	// Whatever a body says, a request of that size is not taken, and a caller who has
-	// left
-	// waits for nothing.
+	// Whatever a body says, a request of that size is not taken, and nobody waits for
+	// an answer any more.
 	private static boolean isCertain(int status) {
 		return status == 413 || status == 499;
 	}

@@ -74,14 +74,6 @@ public final class Permit {
 	}
 
 	/**
-	 * How urgent the call is.
-	 * @return the priority
-	 */
-	public Priority priority() {
-		return this.priority;
-	}
-
-	/**
 	 * The tokens that the call is taken to use.
 	 * @return the estimate, zero if unknown
 	 */

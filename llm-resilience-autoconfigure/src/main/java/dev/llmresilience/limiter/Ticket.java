@@ -78,7 +78,7 @@ public final class Ticket {
 		try {
 			this.listener.run();
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			// It must cost neither the others their turn nor whoever made room its own.
 			logger.error("A call that waited for its turn could not be woken", ex);
 		}

@@ -2,13 +2,17 @@ package dev.llmresilience.metrics;
 
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Objects;
 
 import dev.llmresilience.FailureKind;
+import dev.llmresilience.GiveUpReason;
 import dev.llmresilience.LlmCallReport;
 import dev.llmresilience.engine.CallTrace;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.Observation.Event;
 import io.micrometer.observation.ObservationRegistry;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +26,8 @@ public final class CallObservations implements CallTrace.Tracer {
 
 	/** The name of the observations. */
 	public static final String NAME = "llm.call";
+
+	private static final Log logger = LogFactory.getLog(CallObservations.class);
 
 	private static final String SUCCESS = "SUCCESS";
 
@@ -52,19 +58,47 @@ public final class CallObservations implements CallTrace.Tracer {
 		if (this.registry.isNoop()) {
 			return null;
 		}
-		Observation observation = Observation.createNotStarted(NAME, this.registry)
-			.lowCardinalityKeyValue("provider", provider);
-		if (parent instanceof Observation around) {
-			observation.parentObservation(around);
+		try {
+			Observation observation = Observation.createNotStarted(NAME, this.registry)
+				.lowCardinalityKeyValue("provider", provider);
+			if (parent instanceof Observation around) {
+				observation.parentObservation(around);
+			}
+			return new ObservedCall(observation.start());
 		}
-		return new ObservedCall(observation.start());
+		catch (RuntimeException ex) {
+			failed(ex);
+			return null;
+		}
+	}
+
+	/** A handler that fails must not fail the call. */
+	private static void failed(RuntimeException ex) {
+		logger.error("A handler of observations failed on a call", ex);
+	}
+
+	private static void safely(Runnable telling) {
+		try {
+			telling.run();
+		}
+		catch (RuntimeException ex) {
+			failed(ex);
+		}
 	}
 
 	private record ObservedCall(Observation observation) implements CallTrace {
 
 		@Override
 		public Scope open() {
-			return this.observation.openScope()::close;
+			try {
+				Observation.Scope scope = this.observation.openScope();
+				return () -> safely(scope::close);
+			}
+			catch (RuntimeException ex) {
+				failed(ex);
+				return () -> {
+				};
+			}
 		}
 
 		@Override
@@ -74,19 +108,20 @@ public final class CallObservations implements CallTrace.Tracer {
 
 		@Override
 		public void attemptEnded(@Nullable FailureKind kind) {
-			this.observation.event((kind != null) ? FAILED.getOrDefault(kind, SUCCEEDED) : SUCCEEDED);
+			Event event = (kind != null) ? Objects.requireNonNull(FAILED.get(kind)) : SUCCEEDED;
+			safely(() -> this.observation.event(event));
 		}
 
 		@Override
 		public void ended(@Nullable LlmCallReport report) {
-			if (report != null && report.reason() != null) {
-				this.observation.error(report);
-				this.observation.lowCardinalityKeyValue("outcome", report.reason().name());
-			}
-			else {
-				this.observation.lowCardinalityKeyValue("outcome", SUCCESS);
-			}
-			this.observation.stop();
+			GiveUpReason reason = (report != null) ? report.reason() : null;
+			safely(() -> {
+				this.observation.lowCardinalityKeyValue("outcome", (reason != null) ? reason.name() : SUCCESS);
+				if (report != null && reason != null) {
+					this.observation.error(report);
+				}
+			});
+			safely(this.observation::stop);
 		}
 
 	}

@@ -7,6 +7,8 @@ import java.util.function.Supplier;
 import dev.llmresilience.engine.CallMonitor;
 import dev.llmresilience.engine.Provider;
 import io.micrometer.core.instrument.MeterRegistry;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * and the constants of enumerations. Thread-safe.
  */
 public final class LlmMeters implements CallMonitor.Factory, AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(LlmMeters.class);
 
 	private final Supplier<@Nullable MeterRegistry> registry;
 
@@ -35,9 +39,16 @@ public final class LlmMeters implements CallMonitor.Factory, AutoCloseable {
 		if (registry == null) {
 			return CallMonitor.NONE;
 		}
-		ProviderMeters meters = new ProviderMeters(provider, registry);
-		this.made.add(meters);
-		return meters;
+		try {
+			ProviderMeters meters = new ProviderMeters(provider, registry);
+			this.made.add(meters);
+			return meters;
+		}
+		catch (RuntimeException ex) {
+			// A registry that refuses a meter must not fail the call.
+			logger.error("The calls of '" + provider.name() + "' are not counted: its meters cannot be registered", ex);
+			return CallMonitor.NONE;
+		}
 	}
 
 	/**

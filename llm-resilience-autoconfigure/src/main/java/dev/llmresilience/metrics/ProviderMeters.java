@@ -1,7 +1,5 @@
 package dev.llmresilience.metrics;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -84,10 +82,8 @@ final class ProviderMeters implements CallMonitor {
 		gauge("llm.limiter.waiting", "Calls that queue at the limiter", this.tags, provider,
 				(entry) -> entry.limiter().waiting());
 		for (Dimension dimension : Dimension.values()) {
-			if (dimension == Dimension.REQUESTS || provider.limiter().perMinute(dimension) != null) {
-				gauge("llm.limiter.rate", "Present limit a minute, NaN while there is none",
-						this.tags.and("dimension", dimension.name()), provider, (entry) -> rate(entry, dimension));
-			}
+			gauge("llm.limiter.rate", "Present limit a minute, NaN while there is none",
+					this.tags.and("dimension", dimension.name()), provider, (entry) -> rate(entry, dimension));
 		}
 	}
 
@@ -143,8 +139,7 @@ final class ProviderMeters implements CallMonitor {
 	public void attemptEnded(@Nullable FailureKind kind) {
 		// A call succeeds with one attempt, which its timer counts.
 		if (kind != null) {
-			this.failures
-				.computeIfAbsent(kind, (key) -> counter(ATTEMPTS, ATTEMPTS_DESCRIPTION, "kind", key.name()))
+			this.failures.computeIfAbsent(kind, (key) -> counter(ATTEMPTS, ATTEMPTS_DESCRIPTION, "kind", key.name()))
 				.increment();
 		}
 	}

@@ -239,6 +239,25 @@ class PropertyChangesTests {
 		});
 	}
 
+	@Test
+	void anEntryThatComesWithTheNextStartDoesNotTakeOverBefore(CapturedOutput output) {
+		this.runner.run((context) -> {
+			change(context, P + "newcomer.type=openai", P + "anthropic.retry.failover=newcomer");
+			assertThat(attempts(context, "anthropic")).isEqualTo(4);
+			assertThat(output).containsOnlyOnce("but for [anthropic.retry.failover, newcomer], which do");
+		});
+	}
+
+	@Test
+	void theRateForAnotherModeAndTheHostsOfAnotherTypeWaitForThose() {
+		this.runner.run((context) -> {
+			change(context, P + "anthropic.limiter.mode=adaptive", P + "anthropic.limiter.requests-per-minute=60",
+					P + "anthropic.type=openai");
+			assertThat(providers(context).limiter("anthropic").requestsPerMinute()).isEqualTo(6000);
+			assertThat(providers(context).get("anthropic").settings().hosts()).contains("api.anthropic.com");
+		});
+	}
+
 	/* When it happens. */
 
 	@ParameterizedTest

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import dev.llmresilience.GiveUpReason;
 import dev.llmresilience.LlmCall;
 import dev.llmresilience.LlmCallReport;
+import dev.llmresilience.RateLimitSnapshot.Dimension;
 import dev.llmresilience.Recovery;
 import dev.llmresilience.TokenUsage;
 import dev.llmresilience.breaker.BreakerState;
@@ -25,14 +26,13 @@ import dev.llmresilience.test.SimulatedProvider.StatusException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 
 import static dev.llmresilience.engine.Simulation.EXACT;
 import static dev.llmresilience.engine.Simulation.ONE_PER_SECOND;
 import static dev.llmresilience.engine.Simulation.status;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 /**
  * Calls that are only observed go as if nobody did, and what would have been done to them
@@ -100,29 +100,62 @@ class ObservedCallTests {
 	}
 
 	@Test
-	void callsBeyondTheLimitGoOnAndTheQueueIsTheOneThatThereWouldBe() {
-		this.simulation.with("p", EXACT, ONE_PER_SECOND, null, null);
+	void callsBeyondTheLimitGoOn() {
+		this.simulation.with("p", EXACT, ONE_PER_SECOND.withMode(LimiterMode.ADAPTIVE), null, null);
 		for (int i = 0; i < 5; i++) {
 			assertThat(this.simulation.future("p", () -> CompletableFuture.completedFuture("answer"))).isCompleted();
 		}
-		assertThat(this.simulation.providers().get("p").limiter().waiting()).isEqualTo(4);
-		this.simulation.time.runFor(Duration.ofSeconds(10));
 		assertThat(this.observed).containsExactly(Map.entry(Intervention.DELAYED, 4));
 		assertThat(this.simulation.providers().get("p").limiter().waiting()).isZero();
-		assertThat(this.waits).hasSize(4)
-			.last()
-			.satisfies((nanos) -> assertThat(Duration.ofNanos(nanos)).isBetween(Duration.ofMillis(3900),
-					Duration.ofMillis(4200)));
+		assertThat(this.waits).isEmpty();
+		assertThat(this.simulation.providers().get("p").limiter().inFlight()).isZero();
 	}
 
 	@Test
-	void callsThatTheLimitWouldRefuseGoOn() {
-		this.simulation.with("p", EXACT, ONE_PER_SECOND.withWaiting(null, 1), null, null);
-		for (int i = 0; i < 4; i++) {
-			assertThat(this.simulation.future("p", () -> CompletableFuture.completedFuture("answer"))).isCompleted();
+	void whatADelayedCallUsesIsChargedOnce() {
+		LimiterSettings tokens = NO_LIMIT.withMode(LimiterMode.FIXED)
+			.withTokens(new TokenLimits(2000.0, null, null, null));
+		this.simulation.with("p", EXACT, tokens, null, null);
+		FutureDriver driver = new FutureDriver(this.simulation.engine());
+		for (int i = 0; i < 2; i++) {
+			CompletableFuture<String> unused = driver.call(this.simulation.plan("p"), null, 1200, () -> {
+				Objects.requireNonNull(LlmCall.current()).usedTokens(new TokenUsage(700, 0));
+				return CompletableFuture.completedFuture("answer");
+			}, null);
 		}
-		this.simulation.time.runFor(Duration.ofSeconds(10));
-		assertThat(this.observed).containsOnly(Map.entry(Intervention.DELAYED, 1), Map.entry(Intervention.REFUSED, 2));
+		assertThat(this.observed).containsExactly(Map.entry(Intervention.DELAYED, 1));
+		assertThat(this.simulation.providers().get("p").limiter().level(Dimension.TOKENS)).isCloseTo(600,
+				within(0.001));
+	}
+
+	@Test
+	void aCallThatWouldWaitForAnOpenBreakerCountsAsDelayed() {
+		this.simulation.calls = CallSettings.DEFAULTS.withOnOpen(OnOpen.WAIT);
+		this.simulation.with("p", EXACT, NO_LIMIT, null, Simulation.threshold(1));
+		this.simulation.open("p");
+		assertThat(this.simulation.future("p", () -> CompletableFuture.completedFuture("answer"))).isCompleted();
+		assertThat(this.observed).containsExactly(Map.entry(Intervention.DELAYED, 1));
+	}
+
+	@Test
+	void aCallThatWouldBeRefusedCountsOnceHoweverItEnds() {
+		this.simulation.with("p", EXACT, NO_LIMIT, null, Simulation.threshold(1));
+		this.simulation.open("p");
+		assertThat(this.simulation.future("p", () -> CompletableFuture.failedFuture(status(500))))
+			.isCompletedExceptionally();
+		assertThat(this.observed).containsExactly(Map.entry(Intervention.REFUSED, 1));
+	}
+
+	@Test
+	void aFailureForWhoseRetryThereWouldBeNoTimeCountsAsNone() {
+		this.simulation.with("p", EXACT.withTimeouts(Duration.ofSeconds(1), Duration.ofSeconds(1)), NO_LIMIT, null,
+				null);
+		CompletableFuture<String> attempt = new CompletableFuture<>();
+		CompletableFuture<String> call = this.simulation.future("p", () -> attempt);
+		this.simulation.time.runFor(Duration.ofSeconds(2));
+		attempt.completeExceptionally(status(500));
+		assertThat(call).isCompletedExceptionally();
+		assertThat(this.observed).isEmpty();
 	}
 
 	@Test
@@ -137,55 +170,6 @@ class ObservedCallTests {
 		assertThat(this.observed).containsEntry(Intervention.REFUSED, 1);
 		assertThat(this.simulation.breaker("p").snapshot().rejectedCalls()).isEqualTo(1);
 		assertThat(this.simulation.breaker("p").state()).isEqualTo(BreakerState.OPEN);
-	}
-
-	@Test
-	void whoWouldWaitWhenTheBreakerOpensCountsAsRefused() {
-		this.simulation.with("p", EXACT, ONE_PER_SECOND, null, Simulation.threshold(1));
-		for (int i = 0; i < 3; i++) {
-			assertThat(this.simulation.future("p", () -> CompletableFuture.completedFuture("answer"))).isCompleted();
-		}
-		this.simulation.open("p");
-		assertThat(this.observed).containsExactly(Map.entry(Intervention.REFUSED, 2));
-		assertThat(this.waits).isEmpty();
-	}
-
-	@Test
-	void whoWouldWaitTooLongCountsAsRefusedOnceThatIsClear() {
-		this.simulation.with("p", EXACT, ONE_PER_SECOND.withWaiting(Duration.ofSeconds(5), null), null, null);
-		for (int i = 0; i < 4; i++) {
-			assertThat(this.simulation.future("p", () -> CompletableFuture.completedFuture("answer"))).isCompleted();
-		}
-		this.simulation.providers().setRequestsPerMinute("p", 6);
-		this.simulation.time.runFor(Duration.ofSeconds(10));
-		assertThat(this.observed).containsEntry(Intervention.REFUSED, 3);
-		assertThat(this.simulation.providers().get("p").limiter().waiting()).isZero();
-	}
-
-	@ParameterizedTest(name = "observing: {0}")
-	@ValueSource(booleans = { true, false })
-	void whatADelayedCallUsesIsChargedOnceAsIfItHadWaited(boolean observing) {
-		this.simulation.observing = observing;
-		LimiterSettings tokens = NO_LIMIT.withMode(LimiterMode.FIXED)
-			.withTokens(new TokenLimits(600.0, null, null, null));
-		this.simulation.with("p", EXACT, tokens, null, null);
-		FutureDriver driver = new FutureDriver(this.simulation.engine());
-		for (int i = 0; i < 3; i++) {
-			CompletableFuture<String> unused = driver.call(this.simulation.plan("p"), null, 400, () -> {
-				Objects.requireNonNull(LlmCall.current()).usedTokens(new TokenUsage(400, 0));
-				return CompletableFuture.completedFuture("answer");
-			}, null);
-		}
-		this.simulation.time.runFor(Duration.ofMinutes(3));
-		assertThat(this.waits).map((nanos) -> Duration.ofNanos(nanos).toSeconds()).containsExactly(40L, 80L);
-	}
-
-	@Test
-	void nobodyWaitsForAnOpenBreaker() {
-		this.simulation.calls = CallSettings.DEFAULTS.withOnOpen(OnOpen.WAIT);
-		this.simulation.with("p", EXACT, NO_LIMIT, null, Simulation.threshold(1));
-		this.simulation.open("p");
-		assertThat(this.simulation.future("p", () -> CompletableFuture.completedFuture("answer"))).isCompleted();
 	}
 
 	@Test

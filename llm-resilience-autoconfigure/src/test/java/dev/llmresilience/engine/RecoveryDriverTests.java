@@ -69,6 +69,15 @@ class RecoveryDriverTests {
 	}
 
 	@Test
+	void whileRetriesAreOffItGetsOneRun() {
+		Failing tool = new Failing(500);
+		RecoveryDriver driver = driver((run) -> Recovery.retry());
+		this.simulation.providers().setRetries("p", false);
+		run(driver, tool).thrown();
+		assertThat(tool.attempts()).isEqualTo(1);
+	}
+
+	@Test
 	void aRetryMaySucceed() {
 		Script tool = new Script(Simulation.status(500), Simulation.status(400));
 		assertThat(run(driver((run) -> Recovery.retry()), tool).result()).isEqualTo("answer");

@@ -145,6 +145,18 @@ class CallObservationsTests {
 		});
 	}
 
+	@ParameterizedTest
+	@EnumSource(Driver.class)
+	void aHandlerThatFailsFailsNoCall(Driver driver) {
+		this.registry.observationConfig().observationHandler(new Failing());
+		this.traced.run((context) -> {
+			Attempts attempts = new Attempts(this.registry, 2);
+			driver.call(context, attempts);
+			pass();
+			assertThat(attempts.observations).hasSize(3);
+		});
+	}
+
 	@Test
 	void whereOnlyMetersAreMadeOfObservationsThereAreNone() {
 		this.runner.withBean("registry", ObservationRegistry.class, () -> this.registry)
@@ -190,6 +202,25 @@ class CallObservationsTests {
 
 		private static final class Context extends Observation.Context {
 
+		}
+
+	}
+
+	private static final class Failing implements ObservationHandler<Observation.Context> {
+
+		@Override
+		public void onEvent(Observation.Event event, Observation.Context context) {
+			throw new IllegalStateException("handler");
+		}
+
+		@Override
+		public void onStop(Observation.Context context) {
+			throw new IllegalStateException("handler");
+		}
+
+		@Override
+		public boolean supportsContext(Observation.Context context) {
+			return true;
 		}
 
 	}

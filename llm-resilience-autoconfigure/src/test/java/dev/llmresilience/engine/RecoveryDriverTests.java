@@ -2,7 +2,6 @@ package dev.llmresilience.engine;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -25,6 +24,7 @@ import dev.llmresilience.engine.Simulation.Caller;
 import dev.llmresilience.engine.Simulation.Failing;
 import dev.llmresilience.engine.Simulation.Script;
 import dev.llmresilience.test.SimulatedProvider.StatusException;
+import dev.llmresilience.time.ForwardingTime;
 import dev.llmresilience.time.TimeSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -384,37 +384,24 @@ class RecoveryDriverTests {
 			.orElseThrow();
 	}
 
-	/**
-	 * A time in which chance is known.
-	 *
-	 * @param time the time
-	 * @param random what is drawn
-	 */
-	private record Chance(TimeSource time, double random) implements TimeSource {
+	/** A time in which chance is known. */
+	private static final class Chance extends ForwardingTime {
 
-		@Override
-		public long nanoTime() {
-			return this.time.nanoTime();
+		private final double random;
+
+		Chance(TimeSource time, double random) {
+			super(time);
+			this.random = random;
 		}
 
 		@Override
-		public Instant now() {
-			return this.time.now();
-		}
-
-		@Override
-		public Timer schedule(long delayNanos, Runnable task) {
-			return this.time.schedule(delayNanos, task);
+		public double random() {
+			return this.random;
 		}
 
 		@Override
 		public void execute(Runnable task) {
 			task.run();
-		}
-
-		@Override
-		public Waiter waiter() {
-			return this.time.waiter();
 		}
 
 	}

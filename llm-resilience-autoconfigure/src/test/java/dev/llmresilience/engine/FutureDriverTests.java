@@ -100,7 +100,6 @@ class FutureDriverTests {
 	}
 
 	@Test
-	@SuppressWarnings("NullAway")
 	void aMethodThatReturnsNoFutureIsABugOfTheCallers() {
 		CompletableFuture<String> call = this.simulation.with("p").future("p", () -> null);
 		assertThat(thrown(call)).isInstanceOf(IllegalStateException.class).hasMessageContaining("null");

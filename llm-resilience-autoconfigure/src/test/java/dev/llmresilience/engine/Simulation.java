@@ -142,7 +142,7 @@ final class Simulation implements AutoCloseable {
 		return new CallPlan("the method", new CallPlan.Target(providers().get(name), options(name), null), targets);
 	}
 
-	<T> CompletableFuture<T> future(String name, BlockingDriver.Body<? extends CompletionStage<T>> body) {
+	<T> CompletableFuture<T> future(String name, BlockingDriver.Body<? extends @Nullable CompletionStage<T>> body) {
 		return new FutureDriver(engine()).call(plan(name), null, 0, body, null);
 	}
 

@@ -27,13 +27,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
@@ -44,7 +41,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 /**
  * What docs/operating.md says.
  */
-@SpringBootTest(classes = OperatingPageTests.Application.class, webEnvironment = WebEnvironment.RANDOM_PORT,
+@SpringBootTest(classes = StoppedApplication.class, webEnvironment = WebEnvironment.RANDOM_PORT,
 		properties = { "management.endpoints.web.exposure.include=health,llmbreakers,llmproviders",
 				"management.endpoint.llmbreakers.access=unrestricted",
 				"management.endpoint.llmproviders.access=unrestricted",
@@ -112,17 +109,6 @@ class OperatingPageTests extends OverHttp {
 	/** The rows of the tables whose last column has a title. */
 	private static Stream<List<String>> rows(String title, int columns) {
 		return PAGE.rowsFrom("| " + title + " |\n").stream().peek((row) -> assertThat(row).hasSize(columns));
-	}
-
-	@SpringBootConfiguration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	static class Application {
-
-		@Bean
-		StoppedClock clock() {
-			return new StoppedClock();
-		}
-
 	}
 
 }

@@ -316,14 +316,7 @@ class SharedCallsTests {
 	void aFutureThatTakesOverIsMadeInTheContextOfItsCaller() {
 		ThreadLocal<String> user = new ThreadLocal<>();
 		List<@Nullable Object> seen = new ArrayList<>();
-		CallEngine engine = CallEngine.builder(this.simulation.time, this.simulation.classifier).context(() -> {
-			String captured = user.get();
-			return (task) -> () -> {
-				user.set(captured);
-				task.run();
-				user.remove();
-			};
-		}).build();
+		CallEngine engine = this.simulation.engineThatCarries(user);
 		SharedCalls shared = new SharedCalls(engine);
 		CallPlan plan = this.simulation.plan("p");
 		CompletableFuture<Object> leader = shared.callAsync(METHOD, plan, "equal", CompletableFuture::new);

@@ -146,6 +146,18 @@ final class Simulation implements AutoCloseable {
 		return new FutureDriver(engine()).call(plan(name), null, 0, body, null);
 	}
 
+	/** An engine that carries what a thread knows to those who run tasks for it. */
+	CallEngine engineThatCarries(ThreadLocal<String> context) {
+		return CallEngine.builder(this.time, this.classifier).context(() -> {
+			String captured = context.get();
+			return (task) -> () -> {
+				context.set(captured);
+				task.run();
+				context.remove();
+			};
+		}).build();
+	}
+
 	LlmResilience resilience() {
 		return new DefaultLlmResilience(providers(), new BlockingDriver(engine()), new FutureDriver(engine()),
 				this.time);

@@ -23,6 +23,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.io.ByteArrayResource;
+import org.springframework.util.ClassUtils;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -145,6 +146,20 @@ public record Page(String text) {
 			.map((MatchResult found) -> found.group(1))
 			.filter((code) -> code.matches(regex))
 			.distinct();
+	}
+
+	/**
+	 * The classes that a name may mean.
+	 * @param name the simple name
+	 * @param packages where they may be
+	 * @return those that exist
+	 */
+	public static List<Class<?>> types(String name, List<String> packages) {
+		return packages.stream()
+			.map((home) -> home + "." + name)
+			.filter((type) -> ClassUtils.isPresent(type, null))
+			.<Class<?>>map((type) -> ClassUtils.resolveClassName(type, null))
+			.toList();
 	}
 
 	/**

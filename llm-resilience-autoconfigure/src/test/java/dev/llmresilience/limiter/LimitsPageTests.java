@@ -27,7 +27,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.util.ClassUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -100,11 +99,7 @@ class LimitsPageTests {
 	@MethodSource("names")
 	void aNameOnThePageExists(String name) {
 		String[] parts = name.split("\\.", -1);
-		List<Class<?>> types = PACKAGES.stream()
-			.map((home) -> home + "." + parts[0])
-			.filter((type) -> ClassUtils.isPresent(type, null))
-			.<Class<?>>map((type) -> ClassUtils.resolveClassName(type, null))
-			.toList();
+		List<Class<?>> types = Page.types(parts[0], PACKAGES);
 		assertThat(types).isNotEmpty();
 		if (parts.length > 1) {
 			assertThat(types).flatMap((type) -> Arrays.asList(type.getMethods()))

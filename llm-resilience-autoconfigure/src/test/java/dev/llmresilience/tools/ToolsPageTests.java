@@ -19,7 +19,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.util.ClassUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -46,11 +45,7 @@ class ToolsPageTests {
 	@MethodSource("names")
 	void aNameOnThePageExists(String name) {
 		String[] parts = name.replaceAll("^@|[(].*", "").split("[.]", -1);
-		List<Class<?>> types = PACKAGES.stream()
-			.map((home) -> home + "." + parts[0])
-			.filter((type) -> ClassUtils.isPresent(type, null))
-			.<Class<?>>map((type) -> ClassUtils.resolveClassName(type, null))
-			.toList();
+		List<Class<?>> types = Page.types(parts[0], PACKAGES);
 		assertThat(types).isNotEmpty();
 		if (parts.length > 1) {
 			assertThat(types).flatMap((type) -> members(type)).contains(parts[1]);

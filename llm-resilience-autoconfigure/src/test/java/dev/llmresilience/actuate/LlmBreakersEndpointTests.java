@@ -1,9 +1,5 @@
 package dev.llmresilience.actuate;
 
-import java.nio.charset.StandardCharsets;
-
-import dev.llmresilience.LlmResilience;
-import dev.llmresilience.engine.Providers;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -11,18 +7,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.SpringBootConfiguration;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
-import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpHeaders;
-import org.springframework.http.HttpStatusCode;
-import org.springframework.web.client.RestClientResponseException;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * The endpoint as an operator meets it: over HTTP.
@@ -40,19 +29,13 @@ class LlmBreakersEndpointTests {
 			"lastFailure":{"kind":"OVERLOADED","status":529,"at":"2026-10-01T00:00:00Z"}}""";
 
 	@Nested
-	@SpringBootTest(classes = Application.class, webEnvironment = WebEnvironment.RANDOM_PORT,
+	@SpringBootTest(classes = StoppedApplication.class, webEnvironment = WebEnvironment.RANDOM_PORT,
 			properties = { "management.endpoints.web.exposure.include=llmbreakers",
 					"management.endpoint.llmbreakers.access=unrestricted",
 					"llm.resilience.providers.anthropic.retry.max-attempts=1",
 					"llm.resilience.providers.anthropic.account=acct-secret",
 					"llm.resilience.providers.calm.breaker.enabled=false" })
-	class WithWriting extends OverHttp {
-
-		@Autowired
-		private Providers providers;
-
-		@Autowired
-		private LlmResilience resilience;
+	class WithWriting extends CallsAndHttp {
 
 		@BeforeEach
 		void reset() {
@@ -141,15 +124,15 @@ class LlmBreakersEndpointTests {
 
 		private void open() {
 			for (int i = 0; i < 22; i++) {
-				assertThatExceptionOfType(Exception.class)
-					.isThrownBy(() -> this.resilience.call("anthropic", LlmBreakersEndpointTests::overloaded));
+				assertThat(failure("anthropic", 529, "{\"error\":{\"message\":\"secret\"}}", new HttpHeaders()))
+					.isInstanceOf(Exception.class);
 			}
 		}
 
 	}
 
 	@Nested
-	@SpringBootTest(classes = Application.class, webEnvironment = WebEnvironment.RANDOM_PORT,
+	@SpringBootTest(classes = StoppedApplication.class, webEnvironment = WebEnvironment.RANDOM_PORT,
 			properties = "management.endpoints.web.exposure.include=llmbreakers")
 	class AsItIsByDefault extends OverHttp {
 
@@ -172,30 +155,13 @@ class LlmBreakersEndpointTests {
 	}
 
 	@Nested
-	@SpringBootTest(classes = Application.class, webEnvironment = WebEnvironment.RANDOM_PORT)
+	@SpringBootTest(classes = StoppedApplication.class, webEnvironment = WebEnvironment.RANDOM_PORT)
 	class NotExposed extends OverHttp {
 
 		@Test
 		void isNotThere() {
 			assertThat(get("/actuator/llmbreakers").status()).isEqualTo(404);
 			assertThat(get("/actuator/health").status()).isEqualTo(200);
-		}
-
-	}
-
-	private static Object overloaded() {
-		byte[] body = "{\"error\":{\"message\":\"secret\"}}".getBytes(StandardCharsets.UTF_8);
-		throw new RestClientResponseException("secret", HttpStatusCode.valueOf(529), "", new HttpHeaders(), body,
-				StandardCharsets.UTF_8);
-	}
-
-	@SpringBootConfiguration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	static class Application {
-
-		@Bean
-		StoppedClock clock() {
-			return new StoppedClock();
 		}
 
 	}

@@ -1,32 +1,23 @@
 package dev.llmresilience.actuate;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
-import dev.llmresilience.LlmResilience;
 import dev.llmresilience.autoconfigure.LlmBreakersHealthAutoConfiguration;
 import dev.llmresilience.autoconfigure.LlmResilienceAutoConfiguration;
-import dev.llmresilience.engine.Providers;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpHeaders;
-import org.springframework.http.HttpStatusCode;
 import org.springframework.web.client.RestClientResponseException;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * The health contributor as a monitor meets it: over HTTP.
@@ -36,16 +27,10 @@ class LlmBreakersHealthTests {
 	private static final String DETAILS = "$.components.llmBreakers.details";
 
 	@Nested
-	@SpringBootTest(classes = Application.class, webEnvironment = WebEnvironment.RANDOM_PORT, properties = {
+	@SpringBootTest(classes = StoppedApplication.class, webEnvironment = WebEnvironment.RANDOM_PORT, properties = {
 			"management.endpoint.health.show-details=always", "llm.resilience.providers.anthropic.retry.max-attempts=1",
 			"llm.resilience.providers.openai.type=openai", "llm.resilience.providers.openai.breaker.enabled=false" })
-	class Health extends OverHttp {
-
-		@Autowired
-		private Providers providers;
-
-		@Autowired
-		private LlmResilience resilience;
+	class Health extends CallsAndHttp {
 
 		@BeforeEach
 		void reset() {
@@ -88,17 +73,14 @@ class LlmBreakersHealthTests {
 		}
 
 		private void fail(String provider, int status, String body) {
-			assertThatExceptionOfType(RestClientResponseException.class)
-				.isThrownBy(() -> this.resilience.call(provider, () -> {
-					throw new RestClientResponseException("secret", HttpStatusCode.valueOf(status), "",
-							new HttpHeaders(), body.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
-				}));
+			assertThat(failure(provider, status, body, new HttpHeaders()))
+				.isInstanceOf(RestClientResponseException.class);
 		}
 
 	}
 
 	@Nested
-	@SpringBootTest(classes = Application.class, webEnvironment = WebEnvironment.RANDOM_PORT, properties = {
+	@SpringBootTest(classes = StoppedApplication.class, webEnvironment = WebEnvironment.RANDOM_PORT, properties = {
 			"management.endpoint.health.show-details=always", "management.health.llmbreakers.enabled=false" })
 	class SwitchedOff extends OverHttp {
 
@@ -133,17 +115,6 @@ class LlmBreakersHealthTests {
 	private static ApplicationContextRunner runner() {
 		return new ApplicationContextRunner().withConfiguration(
 				AutoConfigurations.of(LlmResilienceAutoConfiguration.class, LlmBreakersHealthAutoConfiguration.class));
-	}
-
-	@SpringBootConfiguration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	static class Application {
-
-		@Bean
-		StoppedClock clock() {
-			return new StoppedClock();
-		}
-
 	}
 
 }

@@ -3,19 +3,16 @@ package dev.llmresilience.actuate;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
 import dev.llmresilience.GiveUpReason;
 import dev.llmresilience.LlmCallReport;
-import dev.llmresilience.LlmResilience;
 import dev.llmresilience.LlmRetry;
 import dev.llmresilience.Priority;
 import dev.llmresilience.Recovery;
 import dev.llmresilience.RecoveryStrategy;
-import dev.llmresilience.engine.Providers;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -25,18 +22,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.SpringBootConfiguration;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.http.HttpHeaders;
-import org.springframework.http.HttpStatusCode;
-import org.springframework.web.client.RestClientResponseException;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
  * The endpoint as an operator meets it: over HTTP.
@@ -78,13 +70,7 @@ class LlmProvidersEndpointTests {
 					"llm.resilience.providers.patient.retry.rate-limit-max-elapsed=90s",
 					"llm.resilience.providers.patient.retry.idle-timeout=1500ms",
 					"llm.resilience.providers.patient.retry.idempotency-key-header=Idempotency-Key" })
-	class WithWriting extends OverHttp {
-
-		@Autowired
-		private Providers providers;
-
-		@Autowired
-		private LlmResilience resilience;
+	class WithWriting extends CallsAndHttp {
 
 		@BeforeEach
 		void reset() {
@@ -350,11 +336,7 @@ class LlmProvidersEndpointTests {
 			if (retryAfter != null) {
 				headers.set(HttpHeaders.RETRY_AFTER, retryAfter);
 			}
-			Throwable thrown = catchThrowable(() -> this.resilience.call(provider, () -> {
-				throw new RestClientResponseException("secret", HttpStatusCode.valueOf(status), "", headers,
-						body.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
-			}));
-			return Objects.requireNonNull(LlmCallReport.find(thrown));
+			return Objects.requireNonNull(LlmCallReport.find(failure(provider, status, body, headers)));
 		}
 
 	}
@@ -456,14 +438,8 @@ class LlmProvidersEndpointTests {
 
 	}
 
-	@SpringBootConfiguration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	static class Application {
-
-		@Bean
-		StoppedClock clock() {
-			return new StoppedClock();
-		}
+	@Configuration(proxyBeanMethods = false)
+	static class Application extends StoppedApplication {
 
 		@Bean
 		Chat chat() {

@@ -1,9 +1,5 @@
 package dev.llmresilience.actuate;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
@@ -23,6 +19,7 @@ import dev.llmresilience.autoconfigure.LlmResilienceAutoConfiguration;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Mode;
 import dev.llmresilience.breaker.BreakerState;
+import dev.llmresilience.docs.Page;
 import dev.llmresilience.engine.CallMonitor.Intervention;
 import dev.llmresilience.web.ProblemDetailsAdvice;
 import org.junit.jupiter.api.Test;
@@ -30,13 +27,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
@@ -47,7 +41,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 /**
  * What docs/operating.md says.
  */
-@SpringBootTest(classes = OperatingPageTests.Application.class, webEnvironment = WebEnvironment.RANDOM_PORT,
+@SpringBootTest(classes = StoppedApplication.class, webEnvironment = WebEnvironment.RANDOM_PORT,
 		properties = { "management.endpoints.web.exposure.include=health,llmbreakers,llmproviders",
 				"management.endpoint.llmbreakers.access=unrestricted",
 				"management.endpoint.llmproviders.access=unrestricted",
@@ -58,21 +52,12 @@ class OperatingPageTests extends OverHttp {
 		.compile("curl (?:-X POST )?localhost:8080(\\S+)(?:[^'\\n]*(?:\\\\\\n)?"
 				+ "[^'\\n]*'content-type: application/json' (?:\\\\\\n\\s*)?-d '([^']*)')?");
 
-	private static final String PAGE = page();
-
-	private static String page() {
-		try {
-			return Files.readString(Path.of("../docs/operating.md"));
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-	}
+	private static final Page PAGE = Page.of("operating.md");
 
 	@Test
 	void everyCommandWorks() {
-		List<MatchResult> commands = COMMAND.matcher(PAGE).results().toList();
-		assertThat(commands).hasSize(4).hasSize(PAGE.split("curl ", -1).length - 1);
+		List<MatchResult> commands = COMMAND.matcher(PAGE.text()).results().toList();
+		assertThat(commands).hasSize(4).hasSize(PAGE.text().split("curl ", -1).length - 1);
 		for (MatchResult command : commands) {
 			String body = command.group(2);
 			Answer answer = (body != null) ? post(command.group(1), body) : get(command.group(1));
@@ -94,7 +79,7 @@ class OperatingPageTests extends OverHttp {
 
 	@Test
 	void theModeIsSwitchedOnAsThePageSays() {
-		assertThat(PAGE).contains("llm.resilience.mode: observe\n").contains("`" + GiveUpReason.OBSERVED + "`");
+		assertThat(PAGE.text()).contains("llm.resilience.mode: observe\n").contains("`" + GiveUpReason.OBSERVED + "`");
 		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(LlmResilienceAutoConfiguration.class))
 			.withPropertyValues("llm.resilience.mode: observe")
 			.run((context) -> assertThat(context.getBean(LlmResilienceProperties.class).mode())
@@ -123,24 +108,7 @@ class OperatingPageTests extends OverHttp {
 
 	/** The rows of the tables whose last column has a title. */
 	private static Stream<List<String>> rows(String title, int columns) {
-		int from = PAGE.indexOf("| " + title + " |\n");
-		return PAGE.substring(from)
-			.lines()
-			.skip(2)
-			.takeWhile((line) -> line.startsWith("| "))
-			.map((line) -> List.of(line.substring(2, line.length() - 2).split(" \\| ", -1)))
-			.peek((row) -> assertThat(row).hasSize(columns));
-	}
-
-	@SpringBootConfiguration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	static class Application {
-
-		@Bean
-		StoppedClock clock() {
-			return new StoppedClock();
-		}
-
+		return PAGE.rowsFrom("| " + title + " |\n").stream().peek((row) -> assertThat(row).hasSize(columns));
 	}
 
 }

@@ -2,16 +2,16 @@ package dev.llmresilience.actuate;
 
 import java.time.Instant;
 
-import dev.llmresilience.time.TimeSource;
+import dev.llmresilience.test.SettableTime;
+import dev.llmresilience.time.ForwardingTime;
 
 /**
  * A clock that stands still, and draws what makes an open breaker stay so 31.4 s.
  */
-final class StoppedClock implements TimeSource {
+final class StoppedClock extends ForwardingTime {
 
-	@Override
-	public long nanoTime() {
-		return 0;
+	StoppedClock() {
+		super(new SettableTime());
 	}
 
 	@Override
@@ -22,17 +22,6 @@ final class StoppedClock implements TimeSource {
 	@Override
 	public double random() {
 		return 0.46666;
-	}
-
-	@Override
-	public Timer schedule(long delayNanos, Runnable task) {
-		return () -> {
-		};
-	}
-
-	@Override
-	public void execute(Runnable task) {
-		task.run();
 	}
 
 	/** Whoever waits goes on at once. */

@@ -30,11 +30,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.transaction.support.AbstractPlatformTransactionManager;
-import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -57,7 +54,7 @@ class AdviceOrderTests {
 	void eachAttemptHasATransactionOfItsOwn(boolean aspectj) {
 		withOrWithoutAspectj(aspectj).withUserConfiguration(Transactions.class).run((context) -> {
 			assertThat(context.getBean(Writer.class).write(2)).isEqualTo(3);
-			assertThat(context.getBean(RecordingTransactions.class).events).containsExactly("begin", "attempt",
+			assertThat(context.getBean(RecordingTransactions.class).events()).containsExactly("begin", "attempt",
 					"rollback", "begin", "attempt", "rollback", "begin", "attempt", "commit");
 		});
 	}
@@ -199,7 +196,7 @@ class AdviceOrderTests {
 		@LlmRetry
 		@Transactional
 		public int write(int failures) {
-			this.transactions.events.add("attempt");
+			this.transactions.events().add("attempt");
 			if (++this.attempts <= failures) {
 				throw refused();
 			}
@@ -209,34 +206,6 @@ class AdviceOrderTests {
 		@LlmRetry
 		public int read() {
 			return this.attempts;
-		}
-
-	}
-
-	public static class RecordingTransactions extends AbstractPlatformTransactionManager {
-
-		private static final long serialVersionUID = 1L;
-
-		final transient List<String> events = new ArrayList<>();
-
-		@Override
-		protected Object doGetTransaction() {
-			return this.events;
-		}
-
-		@Override
-		protected void doBegin(Object transaction, TransactionDefinition definition) {
-			this.events.add("begin");
-		}
-
-		@Override
-		protected void doCommit(DefaultTransactionStatus status) {
-			this.events.add("commit");
-		}
-
-		@Override
-		protected void doRollback(DefaultTransactionStatus status) {
-			this.events.add("rollback");
 		}
 
 	}

@@ -12,7 +12,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -24,6 +23,7 @@ import dev.llmresilience.TokenEstimator;
 import dev.llmresilience.TokenUsageReader;
 import dev.llmresilience.aop.CallShape;
 import dev.llmresilience.autoconfigure.LlmResilienceAutoConfiguration;
+import dev.llmresilience.docs.Page;
 import dev.llmresilience.engine.CallMonitor;
 import dev.llmresilience.engine.CallTrace;
 import dev.llmresilience.engine.ContextCarrier;
@@ -48,14 +48,14 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ArchitecturePageTests {
 
-	private static final String PAGE = read(Path.of("../docs/architecture.md"));
+	private static final Page PAGE = Page.of("architecture.md");
 
 	private static final Path MAIN = Path.of("src/main/java/dev/llmresilience");
 
 	private static final Path TESTS = Path.of("src/test/java/dev/llmresilience");
 
 	static Stream<String> names() {
-		return code("@?[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*(\\.[A-Z][A-Za-z]+)?")
+		return PAGE.code("@?[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*(\\.[A-Z][A-Za-z]+)?")
 			// Not ours.
 			.filter((name) -> !name.startsWith("@Conditional"));
 	}
@@ -82,7 +82,8 @@ class ArchitecturePageTests {
 			.map((floor) -> floor.stream().filter((name) -> Files.isDirectory(MAIN.resolve(name))).toList())
 			.filter((floor) -> !floor.isEmpty())
 			.toList();
-		assertThat(rows("floors")
+		assertThat(PAGE.rows("floors")
+			.stream()
 			.map((row) -> Arrays.stream(row.get(0).replaceAll("`|\\(root\\)", "").split(", ", -1)).toList()))
 			.containsExactlyElementsOf(floors);
 	}
@@ -95,8 +96,8 @@ class ArchitecturePageTests {
 		assertThat(main("Call")).contains("RetryDecider.decide(");
 	}
 
-	static Stream<List<String>> invariants() {
-		return rows("invariants");
+	static List<List<String>> invariants() {
+		return PAGE.rows("invariants");
 	}
 
 	@ParameterizedTest
@@ -136,7 +137,9 @@ class ArchitecturePageTests {
 				assertThat(methods.later().get()).isEqualTo("answer");
 				assertThat(methods.tool()).isEqualTo("done");
 			});
-		assertThat(asked).containsExactlyInAnyOrderElementsOf(rows("| bean |").map((row) -> row.get(0).replace("`", ""))
+		assertThat(asked).containsExactlyInAnyOrderElementsOf(PAGE.rowsFrom("| bean |")
+			.stream()
+			.map((row) -> row.get(0).replace("`", ""))
 			.collect(Collectors.toCollection(TreeSet::new)));
 	}
 
@@ -155,26 +158,6 @@ class ArchitecturePageTests {
 					throw ex.getCause();
 				}
 			}));
-	}
-
-	private static Stream<String> code(String regex) {
-		return Pattern.compile("`([^`\n]+)`")
-			.matcher(PAGE.replaceAll("(?s)```.*?```", ""))
-			.results()
-			.map((found) -> found.group(1))
-			.filter((code) -> code.matches(regex))
-			.distinct();
-	}
-
-	/** The rows of the table after a mark, or with it as its head. */
-	private static Stream<List<String>> rows(String mark) {
-		String from = mark.startsWith("|") ? mark : "<!-- " + mark + " -->";
-		return PAGE.substring(PAGE.indexOf(from))
-			.lines()
-			.dropWhile((line) -> !line.startsWith("|"))
-			.takeWhile((line) -> line.startsWith("|"))
-			.skip(2)
-			.map((line) -> Arrays.stream(line.substring(1).split("\\|", -1)).map(String::strip).toList());
 	}
 
 	private static String words(String text) {

@@ -1,8 +1,5 @@
 package dev.llmresilience.autoconfigure;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -12,6 +9,7 @@ import java.util.Map;
 import com.anthropic.client.AnthropicClient;
 import com.anthropic.client.okhttp.AnthropicOkHttpClient;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.Layers;
+import dev.llmresilience.docs.Page;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -29,10 +27,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class LayersPageTests {
 
+	private static final Page PAGE = Page.of("layers.md");
+
 	@Test
-	void theLineIsAsThePageShowsIt(CapturedOutput output) throws IOException {
-		List<String> page = page();
-		String line = page.get(page.indexOf("<!-- the line -->") + 2);
+	void theLineIsAsThePageShowsIt(CapturedOutput output) {
+		String line = PAGE.block("the line").strip();
 		new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, LlmResilienceAutoConfiguration.class,
 					RetryLayersAutoConfiguration.class))
@@ -42,15 +41,15 @@ class LayersPageTests {
 	}
 
 	@Test
-	void takeOverSetsWhatThePageSays() throws IOException {
+	void takeOverSetsWhatThePageSays() {
 		Map<String, Object> set = new HashMap<>();
-		rows("<!-- set by take-over -->").forEach((row) -> set.put(row.get(0), Integer.valueOf(row.get(2))));
+		rows("<!-- set by take-over -->\n").forEach((row) -> set.put(row.get(0), Integer.valueOf(row.get(2))));
 		assertThat(set).isEqualTo(TakeOver.properties());
 	}
 
 	@Test
-	void whatIsBuiltInIsWhatThePageSays() throws IOException {
-		assertThat(rows("<!-- set by take-over -->")).allSatisfy((row) -> {
+	void whatIsBuiltInIsWhatThePageSays() {
+		assertThat(rows("<!-- set by take-over -->\n")).allSatisfy((row) -> {
 			int expected = row.get(0).equals(SpringAiProperties.RETRY) ? SpringAiProperties.RETRY_DEFAULT
 					: row.get(0).equals(SpringAiProperties.ANTHROPIC) ? SpringAiProperties.ANTHROPIC_DEFAULT
 							: SpringAiProperties.OPENAI_DEFAULT;
@@ -59,29 +58,19 @@ class LayersPageTests {
 	}
 
 	@Test
-	void theValuesOfThePropertyAreThoseOfThePage() throws IOException {
-		assertThat(rows("## What to do: `llm.resilience.layers`")).map((row) -> row.get(0))
+	void theValuesOfThePropertyAreThoseOfThePage() {
+		assertThat(rows("## What to do: `llm.resilience.layers`\n")).map((row) -> row.get(0))
 			.containsExactlyElementsOf(Arrays.stream(Layers.values())
 				.map((value) -> value.name().toLowerCase(Locale.ROOT).replace('_', '-'))
 				.toList());
 	}
 
-	/** The rows of the first table after a line, without its head. */
-	private static List<List<String>> rows(String after) throws IOException {
-		List<String> page = page();
-		return page.subList(page.indexOf(after) + 1, page.size())
+	/** The rows of the first table after a line, without backquotes. */
+	private static List<List<String>> rows(String after) {
+		return PAGE.rowsFrom(after)
 			.stream()
-			.dropWhile((line) -> !line.startsWith("|"))
-			.takeWhile((line) -> line.startsWith("|"))
-			.skip(2)
-			.map((line) -> Arrays.stream(line.substring(1).split("\\|", -1))
-				.map((cell) -> cell.strip().replace("`", ""))
-				.toList())
+			.map((row) -> row.stream().map((cell) -> cell.replace("`", "")).toList())
 			.toList();
-	}
-
-	private static List<String> page() throws IOException {
-		return Files.readAllLines(Path.of("../docs/layers.md"));
 	}
 
 }

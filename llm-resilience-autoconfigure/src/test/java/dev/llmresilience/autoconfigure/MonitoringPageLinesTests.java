@@ -1,8 +1,5 @@
 package dev.llmresilience.autoconfigure;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -19,6 +16,7 @@ import dev.llmresilience.breaker.BreakerState;
 import dev.llmresilience.breaker.BreakerTransition;
 import dev.llmresilience.breaker.LastFailure;
 import dev.llmresilience.breaker.QuotaTransition;
+import dev.llmresilience.docs.Page;
 import dev.llmresilience.engine.FailoverEvent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -37,7 +35,7 @@ class MonitoringPageLinesTests {
 	private static final Instant START = Instant.parse("2026-10-01T00:00:00Z");
 
 	@Test
-	void theLinesOfCallsAreThose(CapturedOutput output) throws IOException {
+	void theLinesOfCallsAreThose(CapturedOutput output) {
 		CallReports reports = new CallReports(List.of(), (event) -> {
 		});
 		reports.onCall(new LlmCallReport("anthropic",
@@ -53,7 +51,7 @@ class MonitoringPageLinesTests {
 	}
 
 	@Test
-	void theLinesOfGuardsAreThose(CapturedOutput output) throws IOException {
+	void theLinesOfGuardsAreThose(CapturedOutput output) {
 		GuardEvents events = new GuardEvents((event) -> {
 		});
 		events.onTransition(new BreakerTransition("anthropic", BreakerState.CLOSED, BreakerState.OPEN, START,
@@ -78,13 +76,8 @@ class MonitoringPageLinesTests {
 	}
 
 	/** The lines of the page with the levels that its table gives them. */
-	private static List<String> shown(String what, String... levels) throws IOException {
-		List<String> lines = Files.readAllLines(Path.of("../docs/monitoring.md"))
-			.stream()
-			.dropWhile((line) -> !line.equals("<!-- lines of " + what + " -->"))
-			.skip(2)
-			.takeWhile((line) -> !line.startsWith("```"))
-			.toList();
+	private static List<String> shown(String what, String... levels) {
+		List<String> lines = Page.of("monitoring.md").block("lines of " + what).lines().toList();
 		assertThat(lines).hasSameSizeAs(levels);
 		return IntStream.range(0, levels.length).mapToObj((line) -> levels[line] + " " + lines.get(line)).toList();
 	}

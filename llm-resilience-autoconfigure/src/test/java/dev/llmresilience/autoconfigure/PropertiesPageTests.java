@@ -19,6 +19,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.ProviderEntry;
+import dev.llmresilience.docs.Page;
 import dev.llmresilience.engine.Providers;
 import dev.llmresilience.limiter.RateLimiter;
 import org.junit.jupiter.api.Test;
@@ -58,8 +59,6 @@ class PropertiesPageTests {
 	private static final Pattern TABLE = Pattern.compile("(?<=<!-- (values|table) (\\S{1,80}) -->\n\n).*?(?=\n\n)",
 			Pattern.DOTALL);
 
-	private static final Pattern YAML = Pattern.compile("```yaml\n(.*?)```", Pattern.DOTALL);
-
 	private static final String PREFIX = "llm.resilience.";
 
 	private static final String DEFAULT = PREFIX + "providers.default.";
@@ -98,8 +97,8 @@ class PropertiesPageTests {
 			.containsExactlyInAnyOrderElementsOf(explained);
 	}
 
-	static List<String> configurations() throws IOException {
-		return YAML.matcher(Files.readString(PAGE)).results().map((found) -> found.group(1)).toList();
+	static List<String> configurations() {
+		return Page.of("properties.md").blocks("yaml");
 	}
 
 	@ParameterizedTest
@@ -112,7 +111,7 @@ class PropertiesPageTests {
 	}
 
 	@Test
-	void anEntryInheritsAsThePageSays() throws IOException {
+	void anEntryInheritsAsThePageSays() {
 		try (ConfigurableApplicationContext context = new Starts().withYaml(configurations().get(0)).run()) {
 			Providers providers = context.getBean(Providers.class);
 			assertThat(providers.get("anthropic").settings().policy().maxAttempts()).isEqualTo(3);
@@ -240,11 +239,9 @@ class PropertiesPageTests {
 	}
 
 	static Set<String> named() throws IOException {
-		Set<String> named = new LinkedHashSet<>();
-		Pattern.compile("`((?:[a-z]+\\.)?[a-z]+(?:-[a-z]+)+)`")
-			.matcher(TABLE.matcher(Files.readString(PAGE)).replaceAll(""))
-			.results()
-			.forEach((found) -> named.add(found.group(1)));
+		Set<String> named = new Page(TABLE.matcher(Files.readString(PAGE)).replaceAll(""))
+			.code("(?:[a-z]+\\.)?[a-z]+(?:-[a-z]+)+")
+			.collect(Collectors.toCollection(LinkedHashSet::new));
 		configurations().forEach((yaml) -> named.removeIf((name) -> yaml.contains(name + ":\n")));
 		return named;
 	}

@@ -1,17 +1,16 @@
 package dev.llmresilience.breaker;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
 import dev.llmresilience.test.VirtualTime;
-import dev.llmresilience.time.TimeSource;
+import dev.llmresilience.time.ForwardingTime;
 
 /**
  * Simulated time without chance, which knows how many of its timers are running.
  */
-final class CountedTimers implements TimeSource {
+final class CountedTimers extends ForwardingTime {
 
 	private final VirtualTime time;
 
@@ -23,6 +22,7 @@ final class CountedTimers implements TimeSource {
 	};
 
 	CountedTimers(VirtualTime time) {
+		super(time);
 		this.time = time;
 	}
 
@@ -44,16 +44,6 @@ final class CountedTimers implements TimeSource {
 	}
 
 	@Override
-	public long nanoTime() {
-		return this.time.nanoTime();
-	}
-
-	@Override
-	public Instant now() {
-		return this.time.now();
-	}
-
-	@Override
 	public double random() {
 		return 0;
 	}
@@ -67,7 +57,7 @@ final class CountedTimers implements TimeSource {
 		Object entry = new Object();
 		this.pending.add(entry);
 		this.last = task;
-		Timer timer = this.time.schedule(delayNanos - this.early.toNanos(), () -> {
+		Timer timer = super.schedule(delayNanos - this.early.toNanos(), () -> {
 			this.pending.remove(entry);
 			task.run();
 		});
@@ -76,16 +66,6 @@ final class CountedTimers implements TimeSource {
 			this.pending.remove(entry);
 			timer.cancel();
 		};
-	}
-
-	@Override
-	public void execute(Runnable task) {
-		this.time.execute(task);
-	}
-
-	@Override
-	public Waiter waiter() {
-		return this.time.waiter();
 	}
 
 }

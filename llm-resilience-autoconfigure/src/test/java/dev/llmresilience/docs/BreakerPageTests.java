@@ -1,7 +1,6 @@
 package dev.llmresilience.docs;
 
 import java.io.IOException;
-import java.lang.reflect.RecordComponent;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;
@@ -29,7 +28,6 @@ import dev.llmresilience.FailureKind;
 import dev.llmresilience.FailureKind.BreakerEffect;
 import dev.llmresilience.GiveUpReason;
 import dev.llmresilience.autoconfigure.LlmResilienceAutoConfiguration;
-import dev.llmresilience.autoconfigure.LlmResilienceProperties.ProviderEntry;
 import dev.llmresilience.breaker.BreakerSettings;
 import dev.llmresilience.breaker.BreakerSnapshot;
 import dev.llmresilience.breaker.BreakerState;
@@ -60,10 +58,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.core.env.EnumerablePropertySource;
-import org.springframework.core.env.PropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -86,14 +81,14 @@ class BreakerPageTests {
 
 	@Test
 	void everyStateIsOnThePage() {
-		assertThat(rows("## States")).map((row) -> plain(row.get(0)))
+		assertThat(PAGE.rowsFrom("## States\n")).map((row) -> plain(row.get(0)))
 			.containsExactly(Arrays.stream(BreakerState.values()).map(Enum::name).toArray(String[]::new));
 	}
 
 	@Test
 	void theKindsCountAsThePageSays() {
 		Map<String, Set<FailureKind>> kinds = new LinkedHashMap<>();
-		for (List<String> row : rows("## What counts")) {
+		for (List<String> row : PAGE.rowsFrom("## What counts\n")) {
 			Set<FailureKind> named = EnumSet.noneOf(FailureKind.class);
 			Arrays.stream(FailureKind.values())
 				.filter((kind) -> row.get(0).contains("`" + kind + "`"))
@@ -226,7 +221,7 @@ class BreakerPageTests {
 	@MethodSource("properties")
 	void aPropertyOnThePageExists(String property) {
 		// What the endpoint shows under the same name.
-		assertThat(known()).contains(property.replace("budget.tokens", "budget.capacity"));
+		assertThat(Page.known()).contains(property.replace("budget.tokens", "budget.capacity"));
 	}
 
 	static Stream<String> configurations() {
@@ -236,31 +231,12 @@ class BreakerPageTests {
 	@ParameterizedTest
 	@MethodSource("configurations")
 	void anApplicationStartsWithAConfigurationOfThePage(String yaml) {
-		List<PropertySource<?>> sources = Page.properties(yaml);
-		assertThat(sources).flatMap((source) -> List.of(((EnumerablePropertySource<?>) source).getPropertyNames()))
-			.isNotEmpty()
+		assertThat(Page.names(yaml)).isNotEmpty()
 			.map((name) -> name.replaceFirst("^llm\\.resilience\\.providers\\.[a-z-]+\\.", ""))
-			.isSubsetOf(known());
-		new ApplicationContextRunner()
-			.withInitializer((context) -> sources.forEach(context.getEnvironment().getPropertySources()::addLast))
+			.isSubsetOf(Page.known());
+		new ApplicationContextRunner().withInitializer(Page.configuration(yaml))
 			.withConfiguration(AutoConfigurations.of(LlmResilienceAutoConfiguration.class))
 			.run((context) -> assertThat(context).hasNotFailed());
-	}
-
-	private static Set<String> known() {
-		Set<String> known = new TreeSet<>();
-		for (RecordComponent group : ProviderEntry.class.getRecordComponents()) {
-			if (group.getType().isRecord()) {
-				for (RecordComponent component : group.getType().getRecordComponents()) {
-					known.add(group.getName() + "." + DataObjectPropertyName.toDashedForm(component.getName()));
-				}
-			}
-		}
-		return known;
-	}
-
-	private static List<List<String>> rows(String heading) {
-		return new Page(PAGE.text().replace(heading + "\n", "<!-- table -->\n")).rows("table");
 	}
 
 	private static String plain(String cell) {

@@ -1,13 +1,9 @@
 package dev.llmresilience.docs;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.regex.Pattern;
 
 import dev.llmresilience.LlmCall;
 import dev.llmresilience.LlmResilience;
@@ -30,11 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class CallsPageTests {
 
-	private static final Path PAGE = Path.of("../docs/calls.md");
-
-	private static final Path SOURCE = Path.of("src/test/java/dev/llmresilience/docs/CallsPageTests.java");
-
-	private static final Pattern JAVA = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
+	private static final Page PAGE = Page.of("calls.md");
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, LlmResilienceAutoConfiguration.class))
@@ -45,19 +37,14 @@ class CallsPageTests {
 		.withBean(Failover.class)
 		.withBean(Shared.class);
 
-	static List<String> examples() throws IOException {
-		return JAVA.matcher(Files.readString(PAGE)).results().map((found) -> found.group(1)).toList();
+	static List<String> examples() {
+		return PAGE.blocks("java");
 	}
 
 	@ParameterizedTest
 	@MethodSource("examples")
-	void eachExampleIsCompiled(String example) throws IOException {
-		assertThat(plain(Files.readString(SOURCE))).contains(plain(example));
-	}
-
-	/** Without what the formatter decides. */
-	private static String plain(String code) {
-		return code.replaceAll("\\s+", "");
+	void eachExampleIsCompiled(String example) {
+		assertThat(Page.source("CallsPageTests.java")).contains(Page.plain(example));
 	}
 
 	@Test

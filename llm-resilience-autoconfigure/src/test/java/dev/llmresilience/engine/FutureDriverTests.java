@@ -100,7 +100,6 @@ class FutureDriverTests {
 	}
 
 	@Test
-	@SuppressWarnings("NullAway")
 	void aMethodThatReturnsNoFutureIsABugOfTheCallers() {
 		CompletableFuture<String> call = this.simulation.with("p").future("p", () -> null);
 		assertThat(thrown(call)).isInstanceOf(IllegalStateException.class).hasMessageContaining("null");
@@ -255,14 +254,7 @@ class FutureDriverTests {
 	void aRetryRunsInTheContextOfTheCaller() {
 		ThreadLocal<String> context = new ThreadLocal<>();
 		List<@Nullable String> seen = new ArrayList<>();
-		CallEngine engine = CallEngine.builder(this.simulation.time, this.simulation.classifier).context(() -> {
-			String captured = context.get();
-			return (task) -> () -> {
-				context.set(captured);
-				task.run();
-				context.remove();
-			};
-		}).build();
+		CallEngine engine = this.simulation.engineThatCarries(context);
 		this.simulation.with("p");
 		context.set("caller");
 		new FutureDriver(engine).call(this.simulation.plan("p"), null, 0, () -> {

@@ -1,7 +1,6 @@
 package dev.llmresilience.engine;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -13,6 +12,7 @@ import dev.llmresilience.policy.RetryPolicy;
 import dev.llmresilience.test.SimulatedProvider;
 import dev.llmresilience.test.SimulatedProvider.StatusException;
 import dev.llmresilience.test.VirtualTime;
+import dev.llmresilience.time.ForwardingTime;
 import dev.llmresilience.time.TimeSource;
 
 /**
@@ -153,22 +153,14 @@ record Rush(int calls, double perSecond, double burst, Duration arrivals, Durati
 
 	}
 
-	/**
-	 * The time of a simulation with random numbers of its own.
-	 *
-	 * @param time the simulation
-	 * @param numbers the random numbers
-	 */
-	private record Seeded(VirtualTime time, SplittableRandom numbers) implements TimeSource {
+	/** The time of a simulation with random numbers of its own. */
+	private static final class Seeded extends ForwardingTime {
 
-		@Override
-		public long nanoTime() {
-			return this.time.nanoTime();
-		}
+		private final SplittableRandom numbers;
 
-		@Override
-		public Instant now() {
-			return this.time.now();
+		Seeded(VirtualTime time, SplittableRandom numbers) {
+			super(time);
+			this.numbers = numbers;
 		}
 
 		@Override
@@ -177,23 +169,8 @@ record Rush(int calls, double perSecond, double burst, Duration arrivals, Durati
 		}
 
 		@Override
-		public Timer schedule(long delayNanos, Runnable task) {
-			return this.time.schedule(delayNanos, task);
-		}
-
-		@Override
 		public void execute(Runnable task) {
 			task.run();
-		}
-
-		@Override
-		public Waiter waiter() {
-			return this.time.waiter();
-		}
-
-		@Override
-		public void interrupt(Thread thread) {
-			this.time.interrupt(thread);
 		}
 
 	}

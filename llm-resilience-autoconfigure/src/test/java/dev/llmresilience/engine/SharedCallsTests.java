@@ -1,7 +1,6 @@
 package dev.llmresilience.engine;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -22,7 +21,7 @@ import dev.llmresilience.engine.Simulation.Caller;
 import dev.llmresilience.limiter.LimiterMode;
 import dev.llmresilience.limiter.LimiterSettings;
 import dev.llmresilience.test.SettableTime;
-import dev.llmresilience.time.TimeSource;
+import dev.llmresilience.time.ForwardingTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -317,14 +316,7 @@ class SharedCallsTests {
 	void aFutureThatTakesOverIsMadeInTheContextOfItsCaller() {
 		ThreadLocal<String> user = new ThreadLocal<>();
 		List<@Nullable Object> seen = new ArrayList<>();
-		CallEngine engine = CallEngine.builder(this.simulation.time, this.simulation.classifier).context(() -> {
-			String captured = user.get();
-			return (task) -> () -> {
-				user.set(captured);
-				task.run();
-				user.remove();
-			};
-		}).build();
+		CallEngine engine = this.simulation.engineThatCarries(user);
 		SharedCalls shared = new SharedCalls(engine);
 		CallPlan plan = this.simulation.plan("p");
 		CompletableFuture<Object> leader = shared.callAsync(METHOD, plan, "equal", CompletableFuture::new);
@@ -409,11 +401,13 @@ class SharedCallsTests {
 	}
 
 	/** Runs tasks when it is told to. */
-	private static final class TasksLater implements TimeSource {
-
-		private final SettableTime time = new SettableTime();
+	private static final class TasksLater extends ForwardingTime {
 
 		private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+
+		TasksLater() {
+			super(new SettableTime());
+		}
 
 		void runTasks() {
 			for (Runnable task = this.tasks.poll(); task != null; task = this.tasks.poll()) {
@@ -422,33 +416,8 @@ class SharedCallsTests {
 		}
 
 		@Override
-		public long nanoTime() {
-			return this.time.nanoTime();
-		}
-
-		@Override
-		public Instant now() {
-			return this.time.now();
-		}
-
-		@Override
-		public double random() {
-			return this.time.random();
-		}
-
-		@Override
-		public Timer schedule(long delayNanos, Runnable task) {
-			return this.time.schedule(delayNanos, task);
-		}
-
-		@Override
 		public void execute(Runnable task) {
 			this.tasks.add(task);
-		}
-
-		@Override
-		public Waiter waiter() {
-			return this.time.waiter();
 		}
 
 	}

@@ -142,8 +142,20 @@ final class Simulation implements AutoCloseable {
 		return new CallPlan("the method", new CallPlan.Target(providers().get(name), options(name), null), targets);
 	}
 
-	<T> CompletableFuture<T> future(String name, BlockingDriver.Body<? extends CompletionStage<T>> body) {
+	<T> CompletableFuture<T> future(String name, BlockingDriver.Body<? extends @Nullable CompletionStage<T>> body) {
 		return new FutureDriver(engine()).call(plan(name), null, 0, body, null);
+	}
+
+	/** An engine that carries what a thread knows to those who run tasks for it. */
+	CallEngine engineThatCarries(ThreadLocal<String> context) {
+		return CallEngine.builder(this.time, this.classifier).context(() -> {
+			String captured = context.get();
+			return (task) -> () -> {
+				context.set(captured);
+				task.run();
+				context.remove();
+			};
+		}).build();
 	}
 
 	LlmResilience resilience() {

@@ -1,7 +1,6 @@
 package dev.llmresilience.engine;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -11,7 +10,7 @@ import dev.llmresilience.breaker.QuotaTransition;
 import dev.llmresilience.limiter.LimiterMode;
 import dev.llmresilience.limiter.LimiterSettings;
 import dev.llmresilience.test.VirtualTime;
-import dev.llmresilience.time.TimeSource;
+import dev.llmresilience.time.ForwardingTime;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -179,14 +178,12 @@ class TimerThreadTests {
 	}
 
 	/** Knows whether what runs was set off by a timer, or is a task. */
-	private static final class MarkedTime implements TimeSource {
-
-		private final VirtualTime time;
+	private static final class MarkedTime extends ForwardingTime {
 
 		private boolean onTimer;
 
 		MarkedTime(VirtualTime time) {
-			this.time = time;
+			super(time);
 		}
 
 		boolean isOnTimer() {
@@ -194,23 +191,8 @@ class TimerThreadTests {
 		}
 
 		@Override
-		public long nanoTime() {
-			return this.time.nanoTime();
-		}
-
-		@Override
-		public Instant now() {
-			return this.time.now();
-		}
-
-		@Override
-		public double random() {
-			return this.time.random();
-		}
-
-		@Override
 		public Timer schedule(long delayNanos, Runnable task) {
-			return this.time.schedule(delayNanos, () -> {
+			return super.schedule(delayNanos, () -> {
 				this.onTimer = true;
 				try {
 					task.run();
@@ -219,16 +201,6 @@ class TimerThreadTests {
 					this.onTimer = false;
 				}
 			});
-		}
-
-		@Override
-		public void execute(Runnable task) {
-			this.time.execute(task);
-		}
-
-		@Override
-		public Waiter waiter() {
-			return this.time.waiter();
 		}
 
 	}

@@ -1,9 +1,5 @@
 package dev.llmresilience.failure;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -12,6 +8,7 @@ import dev.llmresilience.FailureKind;
 import dev.llmresilience.FailureKind.Ladder;
 import dev.llmresilience.LlmFailure;
 import dev.llmresilience.LlmFailure.LatchScope;
+import dev.llmresilience.docs.Page;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -23,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class FailuresPageTests {
 
-	static List<List<String>> kinds() throws IOException {
+	static List<List<String>> kinds() {
 		return table("The kinds");
 	}
 
@@ -41,12 +38,12 @@ class FailuresPageTests {
 	}
 
 	@Test
-	void everyKindIsOnThePage() throws IOException {
+	void everyKindIsOnThePage() {
 		assertThat(kinds()).map((row) -> row.get(0))
 			.containsExactlyInAnyOrderElementsOf(Arrays.stream(FailureKind.values()).map(Enum::name).toList());
 	}
 
-	static List<List<String>> statuses() throws IOException {
+	static List<List<String>> statuses() {
 		return table("Statuses");
 	}
 
@@ -59,7 +56,7 @@ class FailuresPageTests {
 		}
 	}
 
-	static List<List<String>> signs() throws IOException {
+	static List<List<String>> signs() {
 		return table("Providers");
 	}
 
@@ -100,7 +97,7 @@ class FailuresPageTests {
 		return Failures.classify(Failures.response(status, null, body), type);
 	}
 
-	static List<List<String>> hints() throws IOException {
+	static List<List<String>> hints() {
 		return table("Hints");
 	}
 
@@ -115,25 +112,15 @@ class FailuresPageTests {
 		assertThat(failure.latch()).isEqualTo(LatchScope.NONE);
 	}
 
-	// The first table under a heading, without its head; code marks that enclose a whole
-	// cell are dropped.
-	private static List<List<String>> table(String heading) throws IOException {
-		List<String> lines = Files.readAllLines(Path.of("..", "docs", "failures.md"));
-		List<String> section = lines.subList(lines.indexOf("## " + heading), lines.size());
-		List<List<String>> rows = new ArrayList<>();
-		for (String line : section) {
-			if (line.startsWith("|")) {
-				rows.add(Arrays.stream(line.substring(1, line.length() - 1).split("\\|", -1))
-					.map(String::strip)
-					.map((cell) -> cell.matches("`[^`]*`") ? cell.substring(1, cell.length() - 1) : cell)
-					.toList());
-			}
-			else if (!rows.isEmpty()) {
-				break;
-			}
-		}
-		assertThat(rows).as(heading).hasSizeGreaterThan(3);
-		return rows.subList(2, rows.size());
+	/** The first table under a heading, without marks that enclose a whole cell. */
+	private static List<List<String>> table(String heading) {
+		List<List<String>> rows = Page.of("failures.md").rowsFrom("\n## " + heading + "\n");
+		assertThat(rows).as(heading).hasSizeGreaterThan(1);
+		return rows.stream()
+			.map((row) -> row.stream()
+				.map((cell) -> cell.matches("`[^`]*`") ? cell.substring(1, cell.length() - 1) : cell)
+				.toList())
+			.toList();
 	}
 
 }

@@ -12,7 +12,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import dev.llmresilience.LlmRetry;
@@ -20,20 +19,15 @@ import dev.llmresilience.Priority;
 import dev.llmresilience.autoconfigure.LlmResilienceAutoConfiguration;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties;
 import dev.llmresilience.autoconfigure.LlmResilienceProperties.ProviderEntry;
+import dev.llmresilience.docs.Page;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
-import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.core.env.EnumerablePropertySource;
-import org.springframework.core.env.PropertySource;
-import org.springframework.core.io.ByteArrayResource;
-import org.springframework.util.ClassUtils;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -48,7 +42,9 @@ class LimitsPageTests {
 	private static final String HOW = "The limiter has changed. Look at what is new after rewriting it with "
 			+ "mvn -pl llm-resilience-autoconfigure test -Dtest=LimitsPageTests -D" + REWRITE + "=true";
 
-	private static final Path PAGE = Path.of("..", "docs", "limits.md");
+	private static final Page PAGE = Page.of("limits.md");
+
+	private static final Path FILE = Path.of("..", "docs", "limits.md");
 
 	private static final Path PLOT = Path.of("..", "docs", "limits.svg");
 
@@ -77,17 +73,16 @@ class LimitsPageTests {
 
 	@Test
 	void theFiguresAreThoseOfTheSimulations() throws IOException {
-		String page = Files.readString(PAGE);
 		String measured = LimitsFigures.table();
 		if (Boolean.getBoolean(REWRITE)) {
-			Files.writeString(PAGE, FIGURES.matcher(page).replaceFirst((quoted) -> measured));
+			Files.writeString(FILE, FIGURES.matcher(PAGE.text()).replaceFirst((quoted) -> measured));
 		}
-		assertThat(FIGURES.matcher(Files.readString(PAGE)).results().map(MatchResult::group)).as(HOW)
+		assertThat(FIGURES.matcher(Files.readString(FILE)).results().map(MatchResult::group)).as(HOW)
 			.containsExactly(measured);
 	}
 
-	static Stream<String> properties() throws IOException {
-		return codeThatMatches("(llm\\.resilience\\.|limiter\\.|retry\\.)[a-z.-]+|[a-z]+(-[a-z]+)+");
+	static Stream<String> properties() {
+		return PAGE.code("(llm\\.resilience\\.|limiter\\.|retry\\.)[a-z.-]+|[a-z]+(-[a-z]+)+");
 	}
 
 	@ParameterizedTest
@@ -96,19 +91,15 @@ class LimitsPageTests {
 		assertThat(known()).anyMatch((name) -> name.equals(property) || name.endsWith("." + property));
 	}
 
-	static Stream<String> names() throws IOException {
-		return codeThatMatches("[A-Z][A-Za-z]*[a-z](\\.[A-Za-z]+)?");
+	static Stream<String> names() {
+		return PAGE.code("[A-Z][A-Za-z]*[a-z](\\.[A-Za-z]+)?");
 	}
 
 	@ParameterizedTest
 	@MethodSource("names")
 	void aNameOnThePageExists(String name) {
 		String[] parts = name.split("\\.", -1);
-		List<Class<?>> types = PACKAGES.stream()
-			.map((home) -> home + "." + parts[0])
-			.filter((type) -> ClassUtils.isPresent(type, null))
-			.<Class<?>>map((type) -> ClassUtils.resolveClassName(type, null))
-			.toList();
+		List<Class<?>> types = Page.types(parts[0], PACKAGES);
 		assertThat(types).isNotEmpty();
 		if (parts.length > 1) {
 			assertThat(types).flatMap((type) -> Arrays.asList(type.getMethods()))
@@ -117,8 +108,8 @@ class LimitsPageTests {
 		}
 	}
 
-	static Stream<String> constants() throws IOException {
-		return codeThatMatches("[A-Z_]{2,}");
+	static Stream<String> constants() {
+		return PAGE.code("[A-Z_]{2,}");
 	}
 
 	@ParameterizedTest
@@ -128,14 +119,14 @@ class LimitsPageTests {
 	}
 
 	@Test
-	void theModesAreThoseOfThePage() throws IOException {
-		assertThat(Files.readString(PAGE).lines().filter((line) -> line.matches("\\| `[a-z]+` \\|.*")))
+	void theModesAreThoseOfThePage() {
+		assertThat(PAGE.text().lines().filter((line) -> line.matches("\\| `[a-z]+` \\|.*")))
 			.map((line) -> line.substring(3, line.indexOf('`', 3)).toUpperCase(Locale.ROOT))
 			.containsExactlyElementsOf(Arrays.stream(LimiterMode.values()).map(Enum::name).toList());
 	}
 
-	static Stream<String> attributes() throws IOException {
-		return codeThatMatches("@LlmRetry\\([a-z]+ = .*\\)");
+	static Stream<String> attributes() {
+		return PAGE.code("@LlmRetry\\([a-z]+ = .*\\)");
 	}
 
 	@ParameterizedTest
@@ -145,58 +136,30 @@ class LimitsPageTests {
 		assertThat(LlmRetry.class.getDeclaredMethods()).extracting(Method::getName).contains(attribute);
 	}
 
-	static Stream<String> configurations() throws IOException {
-		return blocks("yaml");
+	static Stream<String> configurations() {
+		return PAGE.blocks("yaml").stream();
 	}
 
 	@ParameterizedTest
 	@MethodSource("configurations")
-	void anApplicationStartsWithAConfigurationOfThePage(String yaml) throws IOException {
-		List<PropertySource<?>> sources = new YamlPropertySourceLoader().load("page",
-				new ByteArrayResource(yaml.getBytes(UTF_8)));
-		assertThat(sources).flatMap((source) -> List.of(((EnumerablePropertySource<?>) source).getPropertyNames()))
-			.filteredOn((name) -> name.startsWith(PREFIX))
+	void anApplicationStartsWithAConfigurationOfThePage(String yaml) {
+		assertThat(Page.names(yaml)).filteredOn((name) -> name.startsWith(PREFIX))
 			.isNotEmpty()
 			.map((name) -> name.replaceFirst("^llm\\.resilience\\.providers\\.[a-z-]+\\.", ""))
 			.isSubsetOf(known());
-		new ApplicationContextRunner()
-			.withInitializer((context) -> sources.forEach(context.getEnvironment().getPropertySources()::addLast))
+		new ApplicationContextRunner().withInitializer(Page.configuration(yaml))
 			.withConfiguration(AutoConfigurations.of(LlmResilienceAutoConfiguration.class))
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
-	static Stream<String> examples() throws IOException {
-		return blocks("java");
+	static Stream<String> examples() {
+		return PAGE.blocks("java").stream();
 	}
 
 	@ParameterizedTest
 	@MethodSource("examples")
 	void anExampleOfThePageCompiles(String example) throws IOException {
-		assertThat(withoutIndents(Files.readString(EXAMPLES))).contains(withoutIndents(example));
-	}
-
-	private static String withoutIndents(String code) {
-		return code.lines().map(String::strip).filter((line) -> !line.isEmpty()).collect(Collectors.joining("\n"));
-	}
-
-	private static Stream<String> blocks(String language) throws IOException {
-		return found("```" + language + "\n(.*?)```", Files.readString(PAGE));
-	}
-
-	/** What the page sets in code within a sentence. */
-	private static Stream<String> codeThatMatches(String regex) throws IOException {
-		String sentences = Files.readString(PAGE).replaceAll("(?s)```.*?```", "");
-		return found("`([^`\n]+)`", sentences).filter((code) -> code.matches(regex)).distinct();
-	}
-
-	private static Stream<String> found(String regex, String text) {
-		List<String> found = Pattern.compile(regex, Pattern.DOTALL)
-			.matcher(text)
-			.results()
-			.map((match) -> match.group(1))
-			.toList();
-		assertThat(found).isNotEmpty();
-		return found.stream();
+		assertThat(Page.withoutIndents(Files.readString(EXAMPLES))).contains(Page.withoutIndents(example));
 	}
 
 	/** Properties as the page may write them: of an entry, or from the prefix on. */

@@ -1,8 +1,5 @@
 package dev.llmresilience.metrics;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -18,6 +15,7 @@ import dev.llmresilience.LlmCallReport.WaitCause;
 import dev.llmresilience.RateLimitSnapshot.Dimension;
 import dev.llmresilience.autoconfigure.LlmResilienceAutoConfiguration;
 import dev.llmresilience.breaker.BreakerState;
+import dev.llmresilience.docs.Page;
 import dev.llmresilience.engine.CallMonitor;
 import dev.llmresilience.engine.Provider;
 import dev.llmresilience.engine.Providers;
@@ -40,7 +38,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  */
 class MonitoringPageTests {
 
-	private static final Path PAGE = Path.of("../docs/monitoring.md");
+	private static final Page PAGE = Page.of("monitoring.md");
 
 	private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
@@ -91,20 +89,9 @@ class MonitoringPageTests {
 
 	/** The rows of the table whose first column has that heading, without backquotes. */
 	private static Stream<List<String>> rows(String heading) {
-		try {
-			return Files.readAllLines(PAGE)
-				.stream()
-				.dropWhile((line) -> !line.startsWith("| " + heading + " |"))
-				.skip(2)
-				.takeWhile((line) -> line.startsWith("|"))
-				.map((line) -> Arrays.stream(line.replace("`", "").split("\\|", -1))
-					.skip(1)
-					.map(String::strip)
-					.toList());
-		}
-		catch (IOException ex) {
-			throw new java.io.UncheckedIOException(ex);
-		}
+		return PAGE.rowsFrom("\n| " + heading + " |")
+			.stream()
+			.map((row) -> row.stream().map((cell) -> cell.replace("`", "")).toList());
 	}
 
 	private void withAllMeters(Runnable check) {

@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import dev.llmresilience.LlmRetry;
 import dev.llmresilience.Recovery;
 import dev.llmresilience.RecoveryStrategy;
+import dev.llmresilience.aop.RecordingTransactions;
 import dev.llmresilience.limiter.RateLimiter;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
@@ -30,11 +31,8 @@ import org.springframework.context.annotation.AdviceMode;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.EnableAspectJAutoProxy;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.transaction.support.AbstractPlatformTransactionManager;
-import org.springframework.transaction.support.DefaultTransactionStatus;
 
 import static dev.llmresilience.weaving.Attempts.PROTECTED;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -176,10 +174,10 @@ class OneLayerWeavingTests {
 	void eachAttemptHasAWovenTransactionOfItsOwn() {
 		this.runner.withUserConfiguration(Transactions.class).run((context) -> {
 			RecordingTransactions transactions = context.getBean(RecordingTransactions.class);
-			Writer writer = new Writer(transactions.events);
+			Writer writer = new Writer(transactions.events());
 			assertThatException().isThrownBy(writer::call);
-			assertThat(transactions.events).containsExactly("begin", "write", "rollback", "begin", "write", "rollback",
-					"begin", "write", "rollback", "begin", "write", "rollback");
+			assertThat(transactions.events()).containsExactly("begin", "write", "rollback", "begin", "write",
+					"rollback", "begin", "write", "rollback", "begin", "write", "rollback");
 			assertThat(Attempts.advised(context)).isEqualTo(PROTECTED);
 		});
 	}
@@ -552,34 +550,6 @@ class OneLayerWeavingTests {
 		public void write() {
 			this.events.add("write");
 			throw Attempts.refused();
-		}
-
-	}
-
-	static class RecordingTransactions extends AbstractPlatformTransactionManager {
-
-		private static final long serialVersionUID = 1L;
-
-		final transient List<String> events = new CopyOnWriteArrayList<>();
-
-		@Override
-		protected Object doGetTransaction() {
-			return this.events;
-		}
-
-		@Override
-		protected void doBegin(Object transaction, TransactionDefinition definition) {
-			this.events.add("begin");
-		}
-
-		@Override
-		protected void doCommit(DefaultTransactionStatus status) {
-			this.events.add("commit");
-		}
-
-		@Override
-		protected void doRollback(DefaultTransactionStatus status) {
-			this.events.add("rollback");
 		}
 
 	}

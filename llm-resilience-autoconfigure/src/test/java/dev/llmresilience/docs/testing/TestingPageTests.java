@@ -7,11 +7,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import dev.llmresilience.FailureKind;
+import dev.llmresilience.docs.Page;
 import dev.llmresilience.failure.DefaultFailureClassifier;
 import dev.llmresilience.failure.FailureContext;
 import dev.llmresilience.failure.ProviderType;
@@ -35,12 +34,12 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class TestingPageTests {
 
-	private static final Path PAGE = Path.of("../docs/testing.md");
+	private static final Page PAGE = Page.of("testing.md");
 
 	private static final Path SOURCES = Path.of("src/test/java/dev/llmresilience/docs/testing");
 
-	static List<String> examples() throws IOException {
-		return found("```java\n(.*?)```");
+	static List<String> examples() {
+		return PAGE.blocks("java");
 	}
 
 	@ParameterizedTest
@@ -57,8 +56,8 @@ class TestingPageTests {
 		return code.replaceAll("\\s+", "");
 	}
 
-	static List<String> names() throws IOException {
-		return found("`VirtualTime\\.([a-zA-Z]+)`");
+	static Stream<String> names() {
+		return PAGE.code("VirtualTime\\.[a-zA-Z]+").map((name) -> name.substring("VirtualTime.".length()));
 	}
 
 	@ParameterizedTest
@@ -82,15 +81,6 @@ class TestingPageTests {
 	static HttpClientErrorException spendCap() {
 		byte[] body = "{\"error\":{\"type\":\"enforced_spend_limit_reached\"}}".getBytes(UTF_8);
 		return HttpClientErrorException.create(HttpStatus.TOO_MANY_REQUESTS, "", HttpHeaders.EMPTY, body, UTF_8);
-	}
-
-	private static List<String> found(String regex) throws IOException {
-		return Pattern.compile(regex, Pattern.DOTALL)
-			.matcher(Files.readString(PAGE))
-			.results()
-			.map((MatchResult found) -> found.group(1))
-			.distinct()
-			.toList();
 	}
 
 }

@@ -1,7 +1,5 @@
 package dev.llmresilience.actuate;
 
-import java.util.Map;
-
 import dev.llmresilience.actuate.LlmBreakersEndpoint.BreakerDescriptor;
 import org.jspecify.annotations.Nullable;
 
@@ -35,7 +33,7 @@ public class LlmBreakersEndpointWebExtension {
 	 */
 	@ReadOperation
 	public WebEndpointResponse<BreakerDescriptor> breaker(@Selector String provider) {
-		return response(this.delegate.breaker(provider));
+		return WebAnswers.found(this.delegate.breaker(provider));
 	}
 
 	/**
@@ -46,18 +44,7 @@ public class LlmBreakersEndpointWebExtension {
 	 */
 	@WriteOperation
 	public WebEndpointResponse<?> steer(@Selector String provider, @Nullable String state) {
-		try {
-			return response(this.delegate.steer(provider, (state != null) ? state : ""));
-		}
-		catch (IllegalArgumentException ex) {
-			return new WebEndpointResponse<>(Map.of("error", String.valueOf(ex.getMessage())),
-					WebEndpointResponse.STATUS_BAD_REQUEST);
-		}
-	}
-
-	private static WebEndpointResponse<BreakerDescriptor> response(@Nullable BreakerDescriptor breaker) {
-		return (breaker != null) ? new WebEndpointResponse<>(breaker)
-				: new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+		return WebAnswers.changed(() -> this.delegate.steer(provider, (state != null) ? state : ""));
 	}
 
 }

@@ -8,6 +8,7 @@ import java.util.TreeMap;
 
 import dev.llmresilience.breaker.BreakerSnapshot;
 import dev.llmresilience.breaker.CircuitBreaker;
+import dev.llmresilience.breaker.QuotaLatch;
 import dev.llmresilience.breaker.QuotaSnapshot;
 import dev.llmresilience.engine.Provider;
 import dev.llmresilience.engine.Providers;
@@ -53,8 +54,8 @@ public class LlmBreakersHealthIndicator implements HealthIndicator {
 			put(details, "openedAt", snapshot.openedAt());
 			put(details, "nextTrialAt", snapshot.nextTrialAt());
 		}
-		QuotaSnapshot account = provider.accountQuota().snapshot();
-		QuotaSnapshot latched = (account != null) ? account : provider.quota().snapshot();
+		QuotaLatch latch = provider.latched();
+		QuotaSnapshot latched = (latch != null) ? latch.snapshot() : null;
 		details.put("quotaExhausted", latched != null);
 		if (latched != null) {
 			put(details, "quotaExhaustedSince", latched.since());

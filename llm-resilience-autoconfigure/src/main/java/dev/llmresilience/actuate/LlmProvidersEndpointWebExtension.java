@@ -1,7 +1,5 @@
 package dev.llmresilience.actuate;
 
-import java.util.Map;
-
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -34,7 +32,7 @@ public class LlmProvidersEndpointWebExtension {
 	 */
 	@ReadOperation
 	public WebEndpointResponse<ProviderDescriptor> provider(@Selector String provider) {
-		return response(this.delegate.provider(provider));
+		return WebAnswers.found(this.delegate.provider(provider));
 	}
 
 	/**
@@ -48,18 +46,7 @@ public class LlmProvidersEndpointWebExtension {
 	@WriteOperation
 	public WebEndpointResponse<?> steer(@Selector String provider, @Nullable String requestsPerMinute,
 			@Nullable String latch, @Nullable String retries) {
-		try {
-			return response(this.delegate.steer(provider, requestsPerMinute, latch, retries));
-		}
-		catch (IllegalArgumentException ex) {
-			return new WebEndpointResponse<>(Map.of("error", String.valueOf(ex.getMessage())),
-					WebEndpointResponse.STATUS_BAD_REQUEST);
-		}
-	}
-
-	private static WebEndpointResponse<ProviderDescriptor> response(@Nullable ProviderDescriptor provider) {
-		return (provider != null) ? new WebEndpointResponse<>(provider)
-				: new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+		return WebAnswers.changed(() -> this.delegate.steer(provider, requestsPerMinute, latch, retries));
 	}
 
 }

@@ -66,7 +66,7 @@ public record PolicyDescriptor(int maxAttempts, @Nullable Integer rateLimitRetri
 	private static PolicyDescriptor of(RetryPolicy policy, int most, CallSettings calls, List<String> failover) {
 		Duration elapsed = policy.rateLimitMaxElapsed();
 		Duration first = calls.firstElementTimeout();
-		int rateLimitRetries = (policy.maxAttempts() == 1) ? 0 : Math.min(policy.rateLimitRetries(), most - 1);
+		int rateLimitRetries = policy.retries() ? Math.min(policy.rateLimitRetries(), most - 1) : 0;
 		return new PolicyDescriptor(policy.maxAttempts(), (elapsed == null) ? rateLimitRetries : null, text(elapsed),
 				failover.isEmpty() ? null : calls.rateLimitEscalateAfter(), DurationText.of(policy.baseDelay()),
 				DurationText.of(policy.rateLimitBaseDelay()), DurationText.of(policy.maxDelay()), policy.multiplier(),

@@ -12,6 +12,7 @@ import dev.llmresilience.Priority;
 import dev.llmresilience.RateLimitSnapshot.Dimension;
 import dev.llmresilience.aop.PolicySource;
 import dev.llmresilience.aop.ProtectedMethod;
+import dev.llmresilience.breaker.QuotaLatch;
 import dev.llmresilience.breaker.QuotaSnapshot;
 import dev.llmresilience.budget.RetryBudget;
 import dev.llmresilience.engine.Provider;
@@ -151,11 +152,11 @@ public record ProviderDescriptor(ProviderType type, String account, String retri
 			@Nullable Instant since, @Nullable Instant resetAt, @Nullable Instant nextProbeAt) {
 
 		static QuotaDescriptor of(Provider provider) {
-			QuotaSnapshot account = provider.accountQuota().snapshot();
-			QuotaSnapshot latched = (account != null) ? account : provider.quota().snapshot();
-			return (latched != null)
-					? new QuotaDescriptor(true, (account != null) ? "ACCOUNT" : "PROVIDER", latched.code(),
-							millis(latched.since()), millis(latched.resetAt()), millis(latched.nextProbeAt()))
+			QuotaLatch latch = provider.latched();
+			QuotaSnapshot latched = (latch != null) ? latch.snapshot() : null;
+			return (latched != null) ? new QuotaDescriptor(true,
+					(latch == provider.accountQuota()) ? "ACCOUNT" : "PROVIDER", latched.code(),
+					millis(latched.since()), millis(latched.resetAt()), millis(latched.nextProbeAt()))
 					: new QuotaDescriptor(false, null, null, null, null, null);
 		}
 

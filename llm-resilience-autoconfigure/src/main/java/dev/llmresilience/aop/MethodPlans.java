@@ -236,8 +236,7 @@ public final class MethodPlans {
 					"Use 1 or more, or 0 to inherit.");
 		}
 		if (most > 0) {
-			int rateLimitRetries = (most == 1) ? 0 : policy.rateLimitRetries();
-			policy = policy.withAttempts(most, rateLimitRetries);
+			policy = policy.withAttempts(most, policy.rateLimitRetries());
 		}
 		policy = policy.withTimeouts(duration(annotation.timeout(), "timeout", method, policy.timeout()),
 				duration(annotation.attemptTimeout(), "attemptTimeout", method, policy.attemptTimeout()));

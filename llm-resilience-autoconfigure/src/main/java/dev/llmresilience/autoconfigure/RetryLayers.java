@@ -99,7 +99,7 @@ public final class RetryLayers implements SmartInitializingSingleton {
 		int own = (finding.method() != null) ? finding.method().maxAttempts() : 0;
 		RetryPolicy policy = provider.settings().policy();
 		int attempts = (own > 0) ? own : attempts(policy);
-		boolean counted = own > 0 || policy.maxAttempts() == 1 || policy.rateLimitMaxElapsed() == null;
+		boolean counted = own > 0 || !policy.retries() || policy.rateLimitMaxElapsed() == null;
 		RetryLayer layer = new RetryLayer(finding.kind(), finding.name(), finding.tries(), provider.name(),
 				(long) attempts * finding.tries());
 		logger.warn("Retries multiply: " + finding.what() + " makes up to " + layer.tries()
@@ -133,10 +133,9 @@ public final class RetryLayers implements SmartInitializingSingleton {
 			.orElse(List.of());
 	}
 
-	/** A single attempt means no retry of any kind. */
 	private static int attempts(RetryPolicy policy) {
-		int rateLimitRetries = (policy.rateLimitMaxElapsed() == null) ? policy.rateLimitRetries() : 0;
-		return (policy.maxAttempts() == 1) ? 1 : policy.maxAttempts() + rateLimitRetries;
+		boolean counted = policy.retries() && policy.rateLimitMaxElapsed() == null;
+		return policy.maxAttempts() + (counted ? policy.rateLimitRetries() : 0);
 	}
 
 }

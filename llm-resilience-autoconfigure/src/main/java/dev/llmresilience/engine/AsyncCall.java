@@ -109,16 +109,13 @@ abstract class AsyncCall<T extends @Nullable Object> extends Steps {
 			queued(ticket);
 			return;
 		}
-		step.whenOver = () -> {
-			call.guards().limiter().expire(ticket);
-			queued(ticket);
-		};
+		step.whenOver = () -> queued(ticket);
 		step.whenCancelled = () -> {
 			call.guards().leaveQueue(ticket);
 			call.gone();
 		};
 		if (enter(step)) {
-			step.expireIn(ticket.patienceNanos());
+			step.await();
 		}
 	}
 

@@ -217,8 +217,7 @@ public final class BlockingDriver {
 		Ticket ticket = call.guards().limiter().enqueue(now, call.deadline(), call.isRetry(), waiter::signal);
 		if (ticket.state() == State.WAITING) {
 			try {
-				waiter.await(ticket.patienceNanos());
-				call.guards().limiter().expire(ticket);
+				waiter.await();
 			}
 			catch (InterruptedException ex) {
 				call.guards().leaveQueue(ticket);

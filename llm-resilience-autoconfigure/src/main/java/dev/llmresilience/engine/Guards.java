@@ -176,12 +176,14 @@ final class Guards {
 	 * @return why the call may not go on, or {@code null} if it may
 	 */
 	@Nullable LlmCallRefusedException queued(Ticket ticket, long now) {
-		this.limiter.waited(now);
+		long waited = this.limiter.waited(now);
 		if (ticket.state() == State.GRANTED) {
 			return null;
 		}
 		abandon();
-		return Refusals.limiter(this.provider, ticket, this.time.now());
+		// A wait that ran out turned out longer than it looked.
+		Duration needed = Duration.ofNanos(Math.max(ticket.neededNanos(), waited));
+		return Refusals.limiter(this.provider, ticket.state(), needed, this.time.now());
 	}
 
 	/**

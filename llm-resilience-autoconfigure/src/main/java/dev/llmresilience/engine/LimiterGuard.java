@@ -90,21 +90,18 @@ final class LimiterGuard {
 		return limiter().enqueue(this.permit, now, deadline, retry, listener);
 	}
 
-	/** The wait in the queue has lasted long enough. */
-	void expire(Ticket ticket) {
-		limiter().leave(ticket);
-	}
-
 	/**
 	 * A wait in the queue is over.
 	 * @param now the monotonic clock
+	 * @return how long it took, in nanoseconds
 	 */
-	void waited(long now) {
+	long waited(long now) {
 		long nanos = now - this.queued;
 		if (nanos > 0) {
 			this.queuedNanos += nanos;
 			this.provider.monitor().limiterWaited(nanos);
 		}
+		return nanos;
 	}
 
 	/**

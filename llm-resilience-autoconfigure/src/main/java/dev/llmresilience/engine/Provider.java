@@ -271,4 +271,13 @@ public final class Provider {
 		return this.accountQuota;
 	}
 
+	/**
+	 * What shuts calls off at present because a quota is exhausted.
+	 * @return the latch, that of the account before the entry's own, or {@code null} if
+	 * none does
+	 */
+	public @Nullable QuotaLatch latched() {
+		return this.accountQuota.isLatched() ? this.accountQuota : this.quota.isLatched() ? this.quota : null;
+	}
+
 }

@@ -131,9 +131,9 @@ final class QuotaGuard {
 
 	/** When calls make sense again after a quota was found exhausted, if one was. */
 	@Nullable Instant retryAt() {
-		QuotaLatch latched = this.provider.accountQuota().isLatched() ? this.provider.accountQuota()
-				: this.provider.quota();
-		return (latched.resetAt() != null) ? latched.resetAt() : latched.nextProbeAt();
+		QuotaLatch latched = this.provider.latched();
+		Instant resetAt = (latched != null) ? latched.resetAt() : null;
+		return (latched != null && resetAt == null) ? latched.nextProbeAt() : resetAt;
 	}
 
 }

@@ -11,15 +11,13 @@ import dev.llmresilience.RateLimitWaitException;
 import dev.llmresilience.ShutdownException;
 import dev.llmresilience.breaker.CircuitBreaker;
 import dev.llmresilience.breaker.QuotaLatch;
-import dev.llmresilience.limiter.Ticket;
+import dev.llmresilience.limiter.Ticket.State;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Says why a guard refused a call, and until when.
  */
 final class Refusals {
-
-	private static final String MAX_WAIT = "limiter.max-wait";
 
 	private static final String TIMEOUT = "retry.timeout";
 
@@ -43,39 +41,35 @@ final class Refusals {
 		return new QuotaExhaustedException(provider, latch.resetAt(), (nextProbeAt != null) ? nextProbeAt : now);
 	}
 
-	static LlmCallRefusedException limiter(Provider provider, Ticket ticket, Instant now) {
+	/**
+	 * Says why a limiter let a call not pass.
+	 * @param provider whose limiter
+	 * @param state what it said
+	 * @param needed the wait that it would have taken
+	 * @param now the present
+	 * @return the refusal
+	 */
+	static LlmCallRefusedException limiter(Provider provider, State state, Duration needed, Instant now) {
 		String name = provider.name();
-		String limitedBy = switch (ticket.state()) {
-			case REFUSED_CLOSED -> null;
-			case REFUSED_BREAKER -> null;
-			case REFUSED_MAX_WAIT -> MAX_WAIT;
-			case REFUSED_TOO_LARGE -> "limiter.tokens-per-minute";
-			case REFUSED_MAX_WAITING -> "limiter.max-waiting";
-			case LEFT -> ranOutOfMaxWait(provider, ticket) ? MAX_WAIT : TIMEOUT;
-			case WAITING, GRANTED, REFUSED_DEADLINE -> TIMEOUT;
+		return switch (state) {
+			case REFUSED_CLOSED -> shutdown(name);
+			case REFUSED_BREAKER -> breaker(name, provider.breaker());
+			case REFUSED_TOO_LARGE ->
+				RateLimitWaitException.never(name, property(provider, "limiter.tokens-per-minute"));
+			case REFUSED_MAX_WAIT -> wait(provider, needed, "limiter.max-wait", now);
+			case REFUSED_MAX_WAITING -> wait(provider, needed, "limiter.max-waiting", now);
+			case WAITING, GRANTED, LEFT, REFUSED_DEADLINE -> wait(provider, needed, TIMEOUT, now);
 		};
-		if (limitedBy == null) {
-			return (ticket.state() == Ticket.State.REFUSED_CLOSED) ? shutdown(name) : breaker(name, provider.breaker());
-		}
-		if (ticket.state() == Ticket.State.REFUSED_TOO_LARGE) {
-			return RateLimitWaitException.never(name, property(provider, limitedBy));
-		}
-		// A wait that ran out turned out longer than it looked.
-		boolean ranOut = ticket.state() == Ticket.State.LEFT;
-		Duration needed = Duration
-			.ofNanos(ranOut ? Math.max(ticket.neededNanos(), ticket.patienceNanos()) : ticket.neededNanos());
-		return new RateLimitWaitException(name, needed, property(provider, limitedBy), now.plus(needed));
+	}
+
+	private static RateLimitWaitException wait(Provider provider, Duration needed, String limitedBy, Instant now) {
+		return new RateLimitWaitException(provider.name(), needed, property(provider, limitedBy), now.plus(needed));
 	}
 
 	/** The limiter may be that of another entry. */
 	private static String property(Provider provider, String name) {
 		String owner = name.equals(TIMEOUT) ? null : provider.settings().limiterSharedWith();
 		return "llm.resilience.providers." + ((owner != null) ? owner : provider.name()) + "." + name;
-	}
-
-	private static boolean ranOutOfMaxWait(Provider provider, Ticket ticket) {
-		Duration maxWait = provider.limiter().settings().maxWait();
-		return maxWait != null && ticket.patienceNanos() >= maxWait.toNanos();
 	}
 
 }

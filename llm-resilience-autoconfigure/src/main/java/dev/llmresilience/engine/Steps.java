@@ -137,6 +137,13 @@ abstract class Steps {
 			over();
 		}
 
+		/** Waits until somebody says that it is over, who may have done so already. */
+		void await() {
+			if (this.over) {
+				over();
+			}
+		}
+
 		void expireIn(long nanos) {
 			if (this.over) {
 				over();

@@ -24,7 +24,7 @@ import java.lang.invoke.VarHandle;
 final class Bucket {
 
 	/** Nanoseconds that can be added up without running over. */
-	private static final double LONGEST = Long.MAX_VALUE / 16.0;
+	private static final long LONGEST = Long.MAX_VALUE / 16;
 
 	private static final VarHandle FULL_AT;
 
@@ -362,8 +362,8 @@ final class Bucket {
 			this.perSecond = perSecond;
 			this.units = units;
 			this.interval = 1e9 / perSecond;
-			this.one = (long) Math.min(LONGEST, Math.ceil(this.interval));
-			this.capacity = (long) Math.min(LONGEST, this.one * units);
+			this.one = bounded(Math.ceil(this.interval));
+			this.capacity = bounded(this.one * units);
 			this.credit = Math.max(0, 2 * this.one - 1 - this.capacity);
 		}
 
@@ -372,7 +372,11 @@ final class Bucket {
 		}
 
 		long nanos(double units) {
-			return (units == 1) ? this.one : (long) Math.min(LONGEST, units * this.interval);
+			return (units == 1) ? this.one : bounded(units * this.interval);
+		}
+
+		private static long bounded(double nanos) {
+			return Math.min(LONGEST, (long) nanos);
 		}
 
 	}

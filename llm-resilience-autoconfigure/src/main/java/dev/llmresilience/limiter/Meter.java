@@ -109,8 +109,7 @@ final class Meter {
 	/** What stays in the bucket because estimates in flight are not settled yet. */
 	private double reserve() {
 		TokenScale scale = this.scale;
-		return (scale == null) ? 0
-				: 2 * Math.sqrt(scale.squaredError() * (1 + Math.max(0, this.inFlight.get()) / scale.unit()));
+		return (scale != null) ? scale.reserve(this.inFlight.get()) : 0;
 	}
 
 	/**
@@ -260,8 +259,8 @@ final class Meter {
 	 */
 	boolean isTooLarge(Permit permit) {
 		Bucket bucket = this.pace.bucket();
-		return this.dimension == Dimension.TOKENS && bucket != null && this.pace.isSized()
-				&& permit.tokens > bucket.capacity();
+		return bucket != null && permit.tokens > bucket.capacity() && this.dimension == Dimension.TOKENS
+				&& this.pace.isSized();
 	}
 
 	/**

@@ -1,7 +1,5 @@
 package dev.llmresilience.limiter;
 
-import java.util.Arrays;
-
 import dev.llmresilience.Priority;
 
 /**
@@ -114,11 +112,18 @@ public final class Permit {
 		this.slot = false;
 		this.number = 0;
 		if (this.charged != NOTHING) {
-			Arrays.fill(this.charged, 0);
+			clear(this.charged);
 		}
 		if (this.numbers != NOTHING) {
-			Arrays.fill(this.numbers, 0);
+			clear(this.numbers);
 		}
+	}
+
+	/** One by one, which for so few is several times as fast as to fill the array. */
+	private static void clear(double[] values) {
+		values[3] = 0;
+		values[2] = 0;
+		values[1] = 0;
 	}
 
 	double charged(int dimension) {

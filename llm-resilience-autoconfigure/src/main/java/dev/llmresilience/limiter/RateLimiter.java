@@ -166,8 +166,9 @@ public final class RateLimiter {
 	 * @param now the monotonic clock, in nanoseconds
 	 * @param deadline the latest moment on that clock at which leaving makes sense
 	 * @param retry whether the call is a retry, which goes before newcomers
-	 * @param listener is told, on any thread, when the ticket is no longer waiting; it
-	 * must be quick; not told when the returned ticket is not waiting to begin with
+	 * @param listener is told, on any thread, when the ticket is no longer waiting, which
+	 * is by the deadline or the end of the longest wait allowed; it must be quick; not
+	 * told when the returned ticket is not waiting to begin with
 	 * @return the ticket: granted, refused or waiting
 	 */
 	public Ticket enqueue(Permit permit, long now, long deadline, boolean retry, Runnable listener) {

@@ -20,16 +20,31 @@ public final class Ticket {
 
 	private final long neededNanos;
 
-	private final long patienceNanos;
+	private final long expiresAt;
+
+	/** What becomes of it then. */
+	private final State whenExpired;
 
 	private volatile State state;
 
-	Ticket(State state, Permit permit, boolean retry, long neededNanos, long patienceNanos, Runnable listener) {
+	/**
+	 * Creates a ticket.
+	 * @param state what has become of it already, or {@link State#WAITING}
+	 * @param permit the call
+	 * @param retry whether the call is a retry
+	 * @param neededNanos how long it would have to wait, by what is known
+	 * @param expiresAt until when it may wait, on the monotonic clock
+	 * @param whenExpired what becomes of it then
+	 * @param listener is told when it is no longer waiting
+	 */
+	Ticket(State state, Permit permit, boolean retry, long neededNanos, long expiresAt, State whenExpired,
+			Runnable listener) {
 		this.state = state;
 		this.permit = permit;
 		this.retry = retry;
 		this.neededNanos = neededNanos;
-		this.patienceNanos = patienceNanos;
+		this.expiresAt = expiresAt;
+		this.whenExpired = whenExpired;
 		this.listener = listener;
 	}
 
@@ -42,20 +57,20 @@ public final class Ticket {
 	}
 
 	/**
-	 * The wait that the place meant when it was asked for.
+	 * The wait that the place meant when it was asked for. A pause can make it longer.
 	 * @return nanoseconds
 	 */
 	public long neededNanos() {
 		return this.neededNanos;
 	}
 
-	/**
-	 * How long its owner may wait: until the deadline of the call, or for the longest
-	 * wait allowed. A pause can move a turn beyond that after the place was given.
-	 * @return nanoseconds from when the place was asked for
-	 */
-	public long patienceNanos() {
-		return this.patienceNanos;
+	/** Until when it may wait, on the monotonic clock. */
+	long expiresAt() {
+		return this.expiresAt;
+	}
+
+	State whenExpired() {
+		return this.whenExpired;
 	}
 
 	Permit permit() {
@@ -98,10 +113,10 @@ public final class Ticket {
 		/** Its owner left before its turn. */
 		LEFT,
 
-		/** Refused: its turn would have come after the call's deadline. */
+		/** Refused: its turn would come, or has not come, before the call's deadline. */
 		REFUSED_DEADLINE,
 
-		/** Refused: its turn would have come later than the longest wait allowed. */
+		/** Refused: its turn would come, or has not come, within the longest wait. */
 		REFUSED_MAX_WAIT,
 
 		/** Refused: as many calls as allowed were waiting already. */

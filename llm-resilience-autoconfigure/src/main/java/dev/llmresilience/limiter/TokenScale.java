@@ -34,7 +34,11 @@ final class TokenScale {
 
 	private volatile double factor = COLD;
 
+	/** The mean square of how far multiplied estimates are off. */
 	private volatile double squaredError;
+
+	/** The same for each token of a typical call. */
+	private volatile double squaredErrorPerToken;
 
 	/**
 	 * Creates a scale that knows nothing yet.
@@ -45,6 +49,7 @@ final class TokenScale {
 		this.actual = COLD * COLD_CALLS * this.unit;
 		this.estimated = COLD_CALLS * this.unit;
 		this.squaredError = Math.pow(PRIOR_ERROR * this.unit, 2);
+		this.squaredErrorPerToken = this.squaredError / this.unit;
 	}
 
 	/** What to multiply estimates by. */
@@ -52,9 +57,14 @@ final class TokenScale {
 		return this.factor;
 	}
 
-	/** The mean square of how far multiplied estimates are off. */
-	double squaredError() {
-		return this.squaredError;
+	/**
+	 * What has to stay in a bucket because those in flight, and the next call, may use
+	 * more than was estimated: twice how far they are off together.
+	 * @param inFlight the estimates of those in flight
+	 * @return tokens
+	 */
+	double reserve(long inFlight) {
+		return 2 * Math.sqrt(this.squaredError + Math.max(0, inFlight) * this.squaredErrorPerToken);
 	}
 
 	/** What a typical call uses. */
@@ -74,6 +84,7 @@ final class TokenScale {
 			double error = used - estimate * this.factor;
 			double squared = this.squaredError;
 			this.squaredError = squared + WEIGHT * (error * error - squared);
+			this.squaredErrorPerToken = this.squaredError / this.unit;
 			this.actual = this.actual * (1 - FORGET) + used;
 			this.estimated = this.estimated * (1 - FORGET) + estimate;
 			this.factor = this.actual / this.estimated;

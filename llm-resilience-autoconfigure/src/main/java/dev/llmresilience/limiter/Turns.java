@@ -95,19 +95,22 @@ final class Turns {
 		this.lock.lock();
 		try {
 			if (this.closed) {
-				return new Ticket(State.REFUSED_CLOSED, permit, retry, 0, 0, listener);
+				return ticket(State.REFUSED_CLOSED, permit, listener);
 			}
 			adjust(now);
 			this.meters.estimate(permit);
 			if (this.meters.isTooLarge(permit)) {
-				return new Ticket(State.REFUSED_TOO_LARGE, permit, retry, 0, 0, listener);
+				return ticket(State.REFUSED_TOO_LARGE, permit, listener);
 			}
 			if (mayTry(permit) && this.meters.take(permit, false, now)) {
-				return new Ticket(State.GRANTED, permit, retry, 0, 0, listener);
+				return ticket(State.GRANTED, permit, listener);
 			}
 			long needed = this.meters.freeAt(permit, this.line.ahead(permit, retry), now) - now;
-			State state = this.settings.refusal(needed, deadline - now, this.line.length());
-			Ticket ticket = new Ticket(state, permit, retry, needed, this.settings.patience(deadline - now), listener);
+			long left = deadline - now;
+			State state = this.settings.refusal(needed, left, this.line.length());
+			long patience = this.settings.patience(left);
+			Ticket ticket = new Ticket(state, permit, retry, needed, now + patience,
+					(patience < left) ? State.REFUSED_MAX_WAIT : State.REFUSED_DEADLINE, listener);
 			if (state == State.WAITING) {
 				this.line.add(ticket);
 				setAlarm();
@@ -119,18 +122,17 @@ final class Turns {
 		}
 	}
 
+	/** One that does not wait. */
+	private static Ticket ticket(State state, Permit permit, Runnable listener) {
+		return new Ticket(state, permit, false, 0, 0, state, listener);
+	}
+
 	/**
 	 * Leaves the line.
 	 * @param ticket the ticket
 	 * @return whether it was waiting
 	 */
 	boolean leave(Ticket ticket) {
-		if (!ticket.isWaiting()) {
-			// Mostly its owner, who has been told: those would queue up for the lock.
-			return false;
-		}
-		// Its turn may have come within the round.
-		serve();
 		boolean left;
 		this.lock.lock();
 		try {
@@ -198,8 +200,8 @@ final class Turns {
 	}
 
 	/**
-	 * Sets the alarm for whoever is next. Whoever waits for a place in flight needs none:
-	 * a place that is taken comes back.
+	 * Sets the alarm for whoever is next, or has waited long enough before that. For a
+	 * place in flight nobody needs one: a place that is taken comes back.
 	 */
 	private void setAlarm() {
 		long now = this.time.nanoTime();
@@ -211,12 +213,12 @@ final class Turns {
 		}
 		long at = this.meters.freeAt(next.permit(), Ahead.NOBODY, now);
 		this.meters.hold(next.permit(), at, now);
+		long alarm = this.line.expiresAt();
 		if (at - now > 0 || next.permit().hasPlace() || !this.meters.places().areFull()) {
-			this.alarm.set(roundAfter(at), now);
+			long round = roundAfter(at);
+			alarm = (round - alarm < 0) ? round : alarm;
 		}
-		else {
-			this.alarm.clear();
-		}
+		this.alarm.set(alarm, now);
 	}
 
 	/**
@@ -247,28 +249,33 @@ final class Turns {
 		}
 	}
 
-	/** Lets out all whose turn has come. */
+	/** Lets out all whose turn has come, and then refuses whose time is over. */
 	private void serve() {
-		List<Ticket> granted = new ArrayList<>();
+		List<Ticket> told = new ArrayList<>();
 		this.lock.lock();
 		try {
 			long now = this.time.nanoTime();
 			adjust(now);
-			Ticket next = this.line.peek();
-			while (next != null && this.meters.take(next.permit(), true, now)) {
-				this.line.grant(next);
-				granted.add(next);
-				next = this.line.peek();
+			do {
+				grant(told, now);
 			}
-			if (!granted.isEmpty()) {
-				this.servedAt = now;
-			}
+			while (this.line.expire(told, now));
 			setAlarm();
 		}
 		finally {
 			this.lock.unlock();
 		}
-		granted.forEach(Ticket::notifyOwner);
+		told.forEach(Ticket::notifyOwner);
+	}
+
+	private void grant(List<Ticket> granted, long now) {
+		Ticket next = this.line.peek();
+		while (next != null && this.meters.take(next.permit(), true, now)) {
+			this.line.grant(next);
+			granted.add(next);
+			this.servedAt = now;
+			next = this.line.peek();
+		}
 	}
 
 }

@@ -30,6 +30,12 @@ final class WaitingLine {
 	private static final Comparator<Ticket> BY_AGE = (one, other) -> Long.compare(one.permit().born,
 			other.permit().born);
 
+	private static final Comparator<Ticket> BY_EXPIRY = (one, other) -> Long
+		.signum(one.expiresAt() - other.expiresAt());
+
+	/** Fewer blanks than this are not worth looking for. */
+	private static final int BLANKS = 64;
+
 	private final Map<Priority, Lane> byPriority = Map.of(Priority.HIGH, new Lane(16), Priority.NORMAL, new Lane(4),
 			Priority.LOW, new Lane(1));
 
@@ -43,6 +49,9 @@ final class WaitingLine {
 	private final List<Lane> lanes = Stream
 		.concat(Stream.of(this.nested), Stream.of(Priority.values()).map(this.byPriority::get))
 		.toList();
+
+	/** Who has waited long enough first. At most as many blanks as wait, and a few. */
+	private final PriorityQueue<Ticket> expiring = new PriorityQueue<>(BY_EXPIRY);
 
 	private volatile int length;
 
@@ -86,6 +95,39 @@ final class WaitingLine {
 			lane.newcomers.add(ticket);
 		}
 		count(ticket, 1);
+		this.expiring.add(ticket);
+		if (this.expiring.size() > 2 * this.length + BLANKS) {
+			this.expiring.removeIf((each) -> !each.isWaiting());
+		}
+	}
+
+	/**
+	 * When somebody may have waited long enough. Only asked while somebody waits.
+	 * @return a moment before which nobody has
+	 */
+	long expiresAt() {
+		return this.expiring.element().expiresAt();
+	}
+
+	/**
+	 * Refuses those who have waited long enough.
+	 * @param expired gets their tickets
+	 * @param now the clock
+	 * @return whether there was anybody
+	 */
+	boolean expire(List<Ticket> expired, long now) {
+		boolean any = false;
+		Ticket first = this.expiring.peek();
+		while (first != null && first.expiresAt() - now <= 0) {
+			this.expiring.remove();
+			if (first.isWaiting()) {
+				end(first, first.whenExpired());
+				expired.add(first);
+				any = true;
+			}
+			first = this.expiring.peek();
+		}
+		return any;
 	}
 
 	/**
@@ -163,6 +205,9 @@ final class WaitingLine {
 			waiting += each.waiting();
 		}
 		this.length = waiting;
+		if (waiting == 0) {
+			this.expiring.clear();
+		}
 	}
 
 	private Lane lane(Permit permit) {

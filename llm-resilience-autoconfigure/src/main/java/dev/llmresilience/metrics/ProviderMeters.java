@@ -94,7 +94,7 @@ final class ProviderMeters implements CallMonitor {
 
 	private void guardGauges(Provider provider) {
 		gauge("llm.quota.latched", "1 while calls are refused because a quota is exhausted", this.tags, provider,
-				(entry) -> (entry.quota().isLatched() || entry.accountQuota().isLatched()) ? 1 : 0);
+				(entry) -> (entry.latched() != null) ? 1 : 0);
 		RetryBudget budget = provider.budget();
 		if (budget != null) {
 			gauge("llm.budget.tokens", "Retries that the budget would pay for now", this.tags, budget,

@@ -95,7 +95,7 @@ public final class RetryDecider {
 
 	private static boolean ladderSpent(RetryPolicy policy, AttemptHistory history, LlmFailure failure, Ladder ladder,
 			Situation situation) {
-		if (policy.maxAttempts() <= 1 || history.failures() >= situation.maxAttempts()) {
+		if (!policy.retries() || history.failures() >= situation.maxAttempts()) {
 			return true;
 		}
 		int failures = history.failures(ladder);

@@ -38,6 +38,14 @@ public record RetryPolicy(int maxAttempts, int rateLimitRetries, @Nullable Durat
 			Duration.ofMinutes(2), Duration.ofMinutes(10), Duration.ofMinutes(4), 1);
 
 	/**
+	 * Whether anything is ever retried, on either ladder.
+	 * @return whether more than one attempt is allowed
+	 */
+	public boolean retries() {
+		return this.maxAttempts > 1;
+	}
+
+	/**
 	 * Returns a copy with other limits on the number of attempts.
 	 * @param maxAttempts attempts in all on the transport ladder
 	 * @param rateLimitRetries retries on the rate-limit ladder

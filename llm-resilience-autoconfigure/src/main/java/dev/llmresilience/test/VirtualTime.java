@@ -325,6 +325,28 @@ public final class VirtualTime implements TimeSource, AutoCloseable {
 
 		@Override
 		public boolean await(long duration) throws InterruptedException {
+			Worker self = caller();
+			if (!this.signalled && duration > 0) {
+				Timer timer = schedule(duration, this::wake);
+				try {
+					block(self);
+				}
+				finally {
+					timer.cancel();
+				}
+			}
+			return this.signalled;
+		}
+
+		@Override
+		public void await() throws InterruptedException {
+			Worker self = caller();
+			if (!this.signalled) {
+				block(self);
+			}
+		}
+
+		private Worker caller() throws InterruptedException {
 			Worker self = this.worker;
 			if (self == null || self.thread != Thread.currentThread()) {
 				throw new IllegalStateException("Only a simulated caller can wait in virtual time: use start(..)");
@@ -332,20 +354,18 @@ public final class VirtualTime implements TimeSource, AutoCloseable {
 			if (Thread.interrupted() || self.ending) {
 				throw new InterruptedException();
 			}
-			if (this.signalled || duration <= 0) {
-				return this.signalled;
-			}
+			return self;
+		}
+
+		private void block(Worker self) throws InterruptedException {
 			this.woken = false;
 			self.waiting = this;
-			Timer timer = schedule(duration, this::wake);
 			VirtualTime.this.handBack.release();
 			self.turn.acquireUninterruptibly();
-			timer.cancel();
 			self.waiting = null;
 			if (Thread.interrupted()) {
 				throw new InterruptedException();
 			}
-			return this.signalled;
 		}
 
 		@Override

@@ -149,6 +149,19 @@ public final class SystemTimeSource implements TimeSource, AutoCloseable {
 		}
 
 		@Override
+		public void await() throws InterruptedException {
+			while (true) {
+				if (Thread.interrupted()) {
+					throw new InterruptedException();
+				}
+				if (this.signalled) {
+					return;
+				}
+				LockSupport.park(this);
+			}
+		}
+
+		@Override
 		public void signal() {
 			this.signalled = true;
 			LockSupport.unpark(this.thread);

@@ -97,6 +97,15 @@ public interface TimeSource {
 		boolean await(long nanos) throws InterruptedException;
 
 		/**
+		 * Blocks the calling thread, which must be the one that created this waiter,
+		 * until the signal is given, for however long that takes. Returns at once when it
+		 * has been given already.
+		 * @throws InterruptedException if the thread is interrupted before or while it
+		 * waits; the interrupt flag is then clear
+		 */
+		void await() throws InterruptedException;
+
+		/**
 		 * Opens the gate for good. Callable from any thread.
 		 */
 		void signal();

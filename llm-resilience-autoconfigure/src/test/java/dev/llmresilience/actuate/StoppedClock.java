@@ -35,6 +35,10 @@ final class StoppedClock extends ForwardingTime {
 			}
 
 			@Override
+			public void await() {
+			}
+
+			@Override
 			public void signal() {
 			}
 

@@ -75,6 +75,16 @@ class LimiterPropertiesTests {
 	}
 
 	@Property
+	void nobodyWaitsBeyondItsDeadline(@ForAll("anyLimits") LimiterSettings settings,
+			@ForAll("steps") List<Step> steps) {
+		Traffic traffic = new Traffic(settings);
+		for (Step step : steps) {
+			traffic.take(step);
+			traffic.assertThatNobodyWaitsTooLong();
+		}
+	}
+
+	@Property
 	void neverAreMoreCallsInFlightThanAllowed(@ForAll("anyLimits") LimiterSettings settings,
 			@ForAll @IntRange(min = 1, max = 4) int places, @ForAll("steps") List<Step> steps) {
 		Traffic traffic = new Traffic(settings.withMaxConcurrentCalls(places));

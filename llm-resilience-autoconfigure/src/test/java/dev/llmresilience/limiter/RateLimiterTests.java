@@ -270,16 +270,57 @@ class RateLimiterTests {
 		assertThat(call(limiter, "fifth", false).state()).isEqualTo(State.WAITING);
 	}
 
-	@Test
-	void aPlaceSaysHowLongItsOwnerMayWait() {
+	@ParameterizedTest
+	@CsvSource({ "60, 3, REFUSED_DEADLINE", "4, 60, REFUSED_MAX_WAIT", "3, 3, REFUSED_DEADLINE" })
+	void aWaitThatTurnsOutLongerThanAllowedEndsWhenThatTimeIsOver(long maxWait, long left, State state) {
 		RateLimiter limiter = new RateLimiter(LimiterSettings.DEFAULTS.withMode(LimiterMode.FIXED)
 			.withRate(60.0, 1)
-			.withWaiting(Duration.ofSeconds(5), null), this.time);
-		call(limiter, "first", false);
-		assertThat(limiter.enqueue(permit(), 0, HOUR, false, () -> {
-		}).patienceNanos()).isEqualTo(Duration.ofSeconds(5).toNanos());
-		assertThat(limiter.enqueue(permit(), 0, Duration.ofSeconds(4).toNanos(), false, () -> {
-		}).patienceNanos()).isEqualTo(Duration.ofSeconds(4).toNanos());
+			.withWaiting(Duration.ofSeconds(maxWait), null), this.time);
+		taken(limiter);
+		Ticket ticket = limiter.enqueue(permit(), 0, Duration.ofSeconds(left).toNanos(), false,
+				() -> this.left.add("told"));
+		pause(limiter, Duration.ofSeconds(10).toNanos());
+		this.time.runFor(Duration.ofSeconds(Math.min(maxWait, left)).minusNanos(1));
+		assertThat(ticket.state()).isEqualTo(State.WAITING);
+		this.time.runFor(Duration.ofNanos(1));
+		assertThat(ticket.state()).isEqualTo(state);
+		assertThat(this.left).containsExactly("told");
+		assertThat(limiter.waiting()).isZero();
+	}
+
+	@Test
+	void aTurnThatComesWithTheDeadlineIsGranted() {
+		RateLimiter limiter = new RateLimiter(marginOf(Duration.ZERO, 60, 1), this.time);
+		taken(limiter);
+		Ticket ticket = limiter.enqueue(permit(), 0, Duration.ofSeconds(1).toNanos(), false, () -> {
+		});
+		this.time.runFor(Duration.ofSeconds(1));
+		assertThat(ticket.state()).isEqualTo(State.GRANTED);
+	}
+
+	@Test
+	void whoeverWaitsForAPlaceInFlightIsRefusedAtItsDeadlineToo() {
+		RateLimiter limiter = new RateLimiter(LimiterSettings.DEFAULTS.withMaxConcurrentCalls(1), this.time);
+		taken(limiter);
+		Ticket brief = limiter.enqueue(permit(), 0, Duration.ofSeconds(1).toNanos(), false, () -> {
+		});
+		Ticket patient = call(limiter, "patient", false);
+		this.time.runFor(Duration.ofSeconds(1));
+		assertThat(brief.state()).isEqualTo(State.REFUSED_DEADLINE);
+		assertThat(patient.state()).isEqualTo(State.WAITING);
+	}
+
+	@Test
+	void whoeverHasLeftIsNotRefusedAtItsDeadline() {
+		RateLimiter limiter = limiter(60, 1);
+		taken(limiter);
+		call(limiter, "patient", false);
+		for (int i = 0; i < 1000; i++) {
+			limiter.leave(limiter.enqueue(permit(), 0, HOUR - i, false, () -> this.left.add("told")));
+		}
+		pause(limiter, HOUR);
+		this.time.runFor(Duration.ofHours(1));
+		assertThat(this.left).containsExactly("patient");
 	}
 
 	@Test

@@ -75,7 +75,10 @@ final class Traffic {
 	void take(Step step) {
 		Call chosen = this.calls.isEmpty() ? null : this.calls.get(step.amount() % this.calls.size());
 		switch (step.kind()) {
-			case JOIN, JOIN_TOO, CROWD -> {
+			case JOIN_BRIEFLY -> new Call(OWNERS[step.amount() % 2], step.priority(), 10L * step.amount())
+				.within(Duration.ofMillis(20L * step.amount()))
+				.join(false);
+			case JOIN, CROWD -> {
 				int count = (step.kind() == Kind.CROWD) ? step.amount() % 20 : 1;
 				for (int i = 0; i <= count; i++) {
 					new Call(OWNERS[step.amount() % 2], step.priority(), 10L * step.amount()).join(false);
@@ -116,6 +119,11 @@ final class Traffic {
 		assertThat(this.calls).noneMatch((call) -> call.ticket != null && call.ticket.isWaiting());
 	}
 
+	void assertThatNobodyWaitsTooLong() {
+		assertThat(this.calls).noneMatch((call) -> call.wasLate
+				|| (call.ticket != null && call.ticket.isWaiting() && call.deadline - this.time.nanoTime() <= 0));
+	}
+
 	/** A bucket of that burst and rate never runs dry, which says it of every window. */
 	void assertThatNoWindowHasMoreCallsThan(double burst, double perSecond) {
 		assertThatABucketSuffices(burst, perSecond, 0);
@@ -150,7 +158,8 @@ final class Traffic {
 
 	enum Kind {
 
-		JOIN, JOIN_TOO, CROWD, PASS, PASS_LONG, LEAVE, ANSWER, FAIL, FAIL_UNUSED, REJECT, GIVE_BACK, REFUSE, SET_RATE
+		JOIN, JOIN_BRIEFLY, CROWD, PASS, PASS_LONG, LEAVE, ANSWER, FAIL, FAIL_UNUSED, REJECT, GIVE_BACK, REFUSE,
+		SET_RATE
 
 	}
 
@@ -195,6 +204,12 @@ final class Traffic {
 
 		private @Nullable Ticket ticket;
 
+		private Duration patience = Duration.ofDays(30);
+
+		private long deadline;
+
+		private boolean wasLate;
+
 		private boolean underWay;
 
 		Call(Object owner, Priority priority, long tokens) {
@@ -202,14 +217,19 @@ final class Traffic {
 			Traffic.this.calls.add(this);
 		}
 
+		Call within(Duration patience) {
+			this.patience = patience;
+			return this;
+		}
+
 		void join(boolean retry) {
 			long now = Traffic.this.time.nanoTime();
+			this.deadline = now + this.patience.toNanos();
 			if (Traffic.this.limiter.tryAcquire(this.permit, now)) {
 				leave();
 				return;
 			}
-			Ticket joined = Traffic.this.limiter.enqueue(this.permit, now, now + Duration.ofDays(30).toNanos(), retry,
-					this::told);
+			Ticket joined = Traffic.this.limiter.enqueue(this.permit, now, this.deadline, retry, this::told);
 			this.ticket = joined;
 			if (joined.state() == State.GRANTED) {
 				leave();
@@ -217,6 +237,7 @@ final class Traffic {
 		}
 
 		private void told() {
+			this.wasLate |= Traffic.this.time.nanoTime() - this.deadline > 0;
 			if (this.ticket != null && this.ticket.state() == State.GRANTED) {
 				leave();
 			}

@@ -12,6 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 import dev.llmresilience.LlmCallReport;
@@ -26,6 +27,7 @@ import dev.llmresilience.breaker.CircuitBreaker;
 import dev.llmresilience.budget.RetryBudget;
 import dev.llmresilience.limiter.Permit;
 import dev.llmresilience.limiter.RateLimiter;
+import dev.llmresilience.time.TimeSource.Waiter;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -290,7 +292,7 @@ class ShutdownOfWaitsTests {
 		thread.start();
 		Awaitility.await()
 			.pollInterval(Duration.ofMillis(5))
-			.until(() -> thread.getState() == Thread.State.TIMED_WAITING || outcome.isDone());
+			.until(() -> LockSupport.getBlocker(thread) instanceof Waiter || outcome.isDone());
 		return outcome;
 	}
 

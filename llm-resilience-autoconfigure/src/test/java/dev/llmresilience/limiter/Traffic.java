@@ -121,7 +121,7 @@ final class Traffic {
 
 	void assertThatNobodyWaitsTooLong() {
 		assertThat(this.calls).noneMatch((call) -> call.wasLate
-				|| (call.ticket != null && call.ticket.isWaiting() && call.deadline - this.time.nanoTime() <= 0));
+				|| (call.ticket != null && call.ticket.isWaiting() && call.deadline - this.time.nanoTime() < 0));
 	}
 
 	/** A bucket of that burst and rate never runs dry, which says it of every window. */

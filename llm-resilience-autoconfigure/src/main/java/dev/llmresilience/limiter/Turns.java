@@ -24,7 +24,7 @@ final class Turns {
 	 * nobody's pace: at many calls a second an alarm for each would keep a processor
 	 * busy.
 	 */
-	private static final long ROUND_NANOS = 1_000_000;
+	private static final long ROUND_NANOS = 2_000_000;
 
 	private final TimeSource time;
 

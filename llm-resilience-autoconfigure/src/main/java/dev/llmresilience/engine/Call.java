@@ -40,6 +40,9 @@ final class Call extends ReportedCall {
 	/** Those that held when it began. */
 	private final CallSettings settings;
 
+	/** Whether the provider takes an attempt that comes twice for one. */
+	private final boolean repeatable;
+
 	private final CallOptions options;
 
 	private final @Nullable KeyedProvider lease;
@@ -76,6 +79,7 @@ final class Call extends ReportedCall {
 		Provider provider = (lease != null) ? lease.provider() : target.provider();
 		CallSettings settings = provider.settings().calls();
 		this.settings = isObserved() ? settings.withoutEffect() : settings;
+		this.repeatable = this.options.idempotent() || settings.idempotencyKeyHeader() != null;
 		this.escalateAfter = escalates ? settings.rateLimitEscalateAfter() : Integer.MAX_VALUE;
 		this.guards = new Guards(provider, engine().time(),
 				(invocation.outer() instanceof Call call) ? call.guards : null, this.options.priority(),
@@ -284,9 +288,12 @@ final class Call extends ReportedCall {
 		return decision;
 	}
 
-	/** With a key the provider recognises what it has had before. */
+	/**
+	 * Whether an attempt may be made again that the provider may have carried out: it
+	 * does no harm, or by its key the provider recognises what it has had before.
+	 */
 	boolean mayRepeat() {
-		return this.options.idempotent() || this.settings.idempotencyKeyHeader() != null;
+		return this.repeatable;
 	}
 
 	/**
@@ -361,7 +368,7 @@ final class Call extends ReportedCall {
 
 	@Override
 	public Duration timeLeft() {
-		return Duration.ofNanos(Math.max(0, deadline() - engine().time().nanoTime()));
+		return Duration.ofNanos(isObserved() ? FOREVER : Math.max(0, deadline() - engine().time().nanoTime()));
 	}
 
 }

@@ -77,7 +77,7 @@ public interface CallMonitor {
 	 */
 	enum Intervention {
 
-		/** The call has to wait for its turn at the limiter. */
+		/** The call has to wait for its turn at the limiter, or for the open breaker. */
 		DELAYED,
 
 		/** The call is refused by a guard. */

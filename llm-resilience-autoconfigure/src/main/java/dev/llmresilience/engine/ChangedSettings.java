@@ -35,6 +35,9 @@ final class ChangedSettings {
 		differ(name + ".limiter.share", before.limiter().share(), next.limiter().share());
 		differ(name + ".limiter.network-margin", before.limiter().networkMargin(), next.limiter().networkMargin());
 		boolean sameType = before.type() == next.type();
+		if (before.limiter().mode() != next.limiter().mode()) {
+			differ(name + ".limiter", before.limiter().withMode(next.limiter().mode()), next.limiter());
+		}
 		this.settings = new ProviderSettings(name, before.type(), before.account(),
 				sameType ? next.hosts() : before.hosts(), next.policy(), calls(before, next, entries),
 				limiter(before, next), before.limiterSharedWith(), both(before.budget(), next.budget()),

@@ -161,12 +161,13 @@ final class LimiterGuard {
 	 * for, or as it was
 	 */
 	LlmFailure paced(LlmFailure failure, long hint) {
-		this.underWay = false;
 		if (!paces(failure)) {
 			limiter().onLimits(this.permit.sent(), failure.limits());
+			this.underWay = false;
 			limiter().onFailure(this.permit, mayHaveCounted(failure));
 			return failure;
 		}
+		this.underWay = false;
 		long wait = limiter().onRejected(this.permit, (failure.hint() != null) ? hint : -1, failure.limits());
 		Duration asked = failure.hint();
 		boolean tooLong = asked != null && asked.compareTo(this.provider.settings().policy().maxRetryAfter()) > 0;

@@ -44,6 +44,7 @@ final class Alarm {
 				return;
 			}
 			running.cancel();
+			this.running = null;
 		}
 		this.at = at;
 		long setting = ++this.setting;

@@ -113,10 +113,10 @@ public final class Ticket {
 		/** Its owner left before its turn. */
 		LEFT,
 
-		/** Refused: its turn would come, or has not come, before the call's deadline. */
+		/** Refused: its turn would not come, or has not come, by the call's deadline. */
 		REFUSED_DEADLINE,
 
-		/** Refused: its turn would come, or has not come, within the longest wait. */
+		/** Refused: its turn would not come, or has not come, within the longest wait. */
 		REFUSED_MAX_WAIT,
 
 		/** Refused: as many calls as allowed were waiting already. */

@@ -14,8 +14,9 @@ import dev.llmresilience.time.TimeSource;
  * <p>
  * Thread-safe. Invariants: line, alarm, tickets and the meters are only changed under
  * {@link #lock()}, but for what the meters give out and take back without it; whenever
- * somebody waits for a rate, the alarm is set, and whoever waits for a place in flight is
- * served when one is given back; no owner is told anything while the lock is held.
+ * somebody waits, the alarm is set, for the next turn or the end of a wait, and whoever
+ * waits for a place in flight is served when one is given back; no owner is told anything
+ * while the lock is held.
  */
 final class Turns {
 
@@ -109,8 +110,11 @@ final class Turns {
 			long left = deadline - now;
 			State state = this.settings.refusal(needed, left, this.line.length());
 			long patience = this.settings.patience(left);
-			Ticket ticket = new Ticket(state, permit, retry, needed, now + patience,
-					(patience < left) ? State.REFUSED_MAX_WAIT : State.REFUSED_DEADLINE, listener);
+			State whenExpired = (patience < left) ? State.REFUSED_MAX_WAIT : State.REFUSED_DEADLINE;
+			if (state == State.WAITING && patience <= 0) {
+				state = whenExpired;
+			}
+			Ticket ticket = new Ticket(state, permit, retry, needed, now + patience, whenExpired, listener);
 			if (state == State.WAITING) {
 				this.line.add(ticket);
 				setAlarm();
@@ -264,8 +268,9 @@ final class Turns {
 		}
 		finally {
 			this.lock.unlock();
+			// Whatever happened: nobody else would tell them.
+			told.forEach(Ticket::notifyOwner);
 		}
-		told.forEach(Ticket::notifyOwner);
 	}
 
 	private void grant(List<Ticket> granted, long now) {

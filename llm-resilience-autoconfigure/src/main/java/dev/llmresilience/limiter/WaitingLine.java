@@ -96,9 +96,6 @@ final class WaitingLine {
 		}
 		count(ticket, 1);
 		this.expiring.add(ticket);
-		if (this.expiring.size() > 2 * this.length + BLANKS) {
-			this.expiring.removeIf((each) -> !each.isWaiting());
-		}
 	}
 
 	/**
@@ -205,8 +202,8 @@ final class WaitingLine {
 			waiting += each.waiting();
 		}
 		this.length = waiting;
-		if (waiting == 0) {
-			this.expiring.clear();
+		if (this.expiring.size() > 2 * waiting + BLANKS) {
+			this.expiring.removeIf((each) -> !each.isWaiting());
 		}
 	}
 

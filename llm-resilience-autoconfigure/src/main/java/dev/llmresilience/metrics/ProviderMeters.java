@@ -15,7 +15,6 @@ import dev.llmresilience.budget.RetryBudget;
 import dev.llmresilience.engine.CallMonitor;
 import dev.llmresilience.engine.Provider;
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -32,10 +31,6 @@ final class ProviderMeters implements CallMonitor {
 
 	private static final String SUCCESS = "SUCCESS";
 
-	private static final String ATTEMPTS = "llm.attempts";
-
-	private static final String ATTEMPTS_DESCRIPTION = "Attempts, by what became of them";
-
 	private final MeterRegistry registry;
 
 	private final Tags tags;
@@ -43,6 +38,8 @@ final class ProviderMeters implements CallMonitor {
 	private final Map<String, Meter> meters = new ConcurrentHashMap<>();
 
 	private final Timer succeeded;
+
+	private final Counter successes;
 
 	private final Map<GiveUpReason, Timer> givenUp = new ConcurrentHashMap<>();
 
@@ -65,17 +62,20 @@ final class ProviderMeters implements CallMonitor {
 	ProviderMeters(Provider provider, MeterRegistry registry) {
 		this.registry = registry;
 		this.tags = Tags.of("provider", provider.name());
-		this.succeeded = calls(SUCCESS);
-		keep(FunctionCounter.builder(ATTEMPTS, this.succeeded, Timer::count)
-			.description(ATTEMPTS_DESCRIPTION)
-			.tags(this.tags.and("kind", SUCCESS))
-			.register(registry));
-		this.limiterWait = timer("llm.limiter.wait", "Waits of calls that had to queue at the limiter");
-		this.retryTokens = counter("llm.retry.tokens", "Tokens estimated to be sent again");
-		this.breakerRejected = counter("llm.breaker.rejected", "Calls that the open circuit breaker ended");
-		this.deduplicated = counter("llm.deduplicated", "Calls that shared an equal one under way");
-		limiterGauges(provider);
-		guardGauges(provider);
+		try {
+			this.succeeded = calls(SUCCESS);
+			this.successes = attempts(SUCCESS);
+			this.limiterWait = timer("llm.limiter.wait", "Waits of calls that had to queue at the limiter");
+			this.retryTokens = counter("llm.retry.tokens", "Tokens estimated to be sent again");
+			this.breakerRejected = counter("llm.breaker.rejected", "Calls that the open circuit breaker ended");
+			this.deduplicated = counter("llm.deduplicated", "Calls that shared an equal one under way");
+			limiterGauges(provider);
+			guardGauges(provider);
+		}
+		catch (RuntimeException ex) {
+			close();
+			throw ex;
+		}
 	}
 
 	private void limiterGauges(Provider provider) {
@@ -126,6 +126,10 @@ final class ProviderMeters implements CallMonitor {
 		return meter;
 	}
 
+	private Counter attempts(String kind) {
+		return counter("llm.attempts", "Attempts, by what became of them", "kind", kind);
+	}
+
 	private Timer calls(String outcome) {
 		return timer("llm.calls", "Calls, waits included", "outcome", outcome);
 	}
@@ -137,11 +141,11 @@ final class ProviderMeters implements CallMonitor {
 
 	@Override
 	public void attemptEnded(@Nullable FailureKind kind) {
-		// A call succeeds with one attempt, which its timer counts.
-		if (kind != null) {
-			this.failures.computeIfAbsent(kind, (key) -> counter(ATTEMPTS, ATTEMPTS_DESCRIPTION, "kind", key.name()))
-				.increment();
-		}
+		// Not read from the timer of calls that succeeded: one that is exported by steps
+		// tells what came in the last of them.
+		Counter counter = (kind == null) ? this.successes
+				: this.failures.computeIfAbsent(kind, (key) -> attempts(key.name()));
+		counter.increment();
 	}
 
 	@Override

@@ -249,12 +249,14 @@ class PropertyChangesTests {
 	}
 
 	@Test
-	void theRateForAnotherModeAndTheHostsOfAnotherTypeWaitForThose() {
+	void theRateForAnotherModeAndTheHostsOfAnotherTypeWaitForThose(CapturedOutput output) {
 		this.runner.run((context) -> {
 			change(context, P + "anthropic.limiter.mode=adaptive", P + "anthropic.limiter.requests-per-minute=60",
 					P + "anthropic.type=openai");
 			assertThat(providers(context).limiter("anthropic").requestsPerMinute()).isEqualTo(6000);
 			assertThat(providers(context).get("anthropic").settings().hosts()).contains("api.anthropic.com");
+			assertThat(output)
+				.contains("but for [anthropic.limiter, anthropic.limiter.mode, anthropic.type], which do");
 		});
 	}
 

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import dev.llmresilience.GiveUpReason;
 import dev.llmresilience.LlmCall;
 import dev.llmresilience.LlmCallReport;
+import dev.llmresilience.Priority;
 import dev.llmresilience.RateLimitSnapshot.Dimension;
 import dev.llmresilience.Recovery;
 import dev.llmresilience.TokenUsage;
@@ -156,6 +157,27 @@ class ObservedCallTests {
 		attempt.completeExceptionally(status(500));
 		assertThat(call).isCompletedExceptionally();
 		assertThat(this.observed).isEmpty();
+	}
+
+	@Test
+	void aFailureWithAnUnknownOutcomeThatAKeyWouldLetRetryCountsAsRetried() {
+		this.simulation.calls = CallSettings.DEFAULTS.withIdempotencyKeyHeader("Idempotency-Key");
+		this.simulation.with("p");
+		CallOptions once = new CallOptions(EXACT, Integer.MAX_VALUE, false, Priority.NORMAL, List.of(), List.of());
+		Simulation.Caller<String> caller = this.simulation.run(() -> this.simulation.call("p", once, () -> {
+			throw status(504);
+		}, null));
+		assertThat(caller.thrown()).isInstanceOf(StatusException.class);
+		assertThat(this.observed).containsExactly(Map.entry(Intervention.RETRIED, 1));
+	}
+
+	@Test
+	void whatAsksForTheTimeLeftIsNotCutShort() {
+		this.simulation.with("p");
+		assertThat(this.simulation.run("p", () -> {
+			this.simulation.time.sleep(Duration.ofDays(10));
+			return Objects.requireNonNull(LlmCall.current()).timeLeft();
+		}).result()).isGreaterThan(Duration.ofDays(365));
 	}
 
 	@Test

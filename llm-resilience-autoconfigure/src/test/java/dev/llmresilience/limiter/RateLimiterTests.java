@@ -289,6 +289,15 @@ class RateLimiterTests {
 	}
 
 	@Test
+	void whereNobodyMayWaitACallThatFindsNoPlaceIsRefusedAtOnce() {
+		RateLimiter limiter = new RateLimiter(
+				LimiterSettings.DEFAULTS.withMaxConcurrentCalls(1).withWaiting(Duration.ZERO, null), this.time);
+		taken(limiter);
+		assertThat(call(limiter, "late", false).state()).isEqualTo(State.REFUSED_MAX_WAIT);
+		assertThat(limiter.waiting()).isZero();
+	}
+
+	@Test
 	void aTurnThatComesWithTheDeadlineIsGranted() {
 		RateLimiter limiter = new RateLimiter(marginOf(Duration.ZERO, 60, 1), this.time);
 		taken(limiter);

@@ -20,7 +20,9 @@ import dev.llmresilience.breaker.BreakerState;
 import dev.llmresilience.test.VirtualTime;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MockClock;
 import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.simple.CountingMode;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -82,6 +84,22 @@ class LlmMetersTests {
 			assertThat(attempts("SERVER_ERROR")).isEqualTo(1);
 			assertThat(attempts("OVERLOADED")).isEqualTo(1);
 			assertThat(attempts("INVALID_REQUEST")).isEqualTo(1);
+		});
+	}
+
+	@Test
+	void aRegistryThatPushesWhatCameInEachStepGetsThatOfAttemptsToo() {
+		MockClock clock = new MockClock();
+		SimpleMeterRegistry steps = new SimpleMeterRegistry(
+				(key) -> key.equals("simple.mode") ? CountingMode.STEP.name() : null, clock);
+		runner(steps).run((context) -> {
+			for (int step = 1; step <= 3; step++) {
+				for (int i = 0; i < 5 * step; i++) {
+					call(context);
+				}
+				clock.add(Duration.ofMinutes(1));
+				assertThat(attempts(steps, "SUCCESS")).isEqualTo(5 * step);
+			}
 		});
 	}
 
@@ -272,13 +290,11 @@ class LlmMetersTests {
 	}
 
 	private double attempts(String kind) {
-		return this.registry.get("llm.attempts")
-			.tags("provider", "anthropic", "kind", kind)
-			.meter()
-			.measure()
-			.iterator()
-			.next()
-			.getValue();
+		return attempts(this.registry, kind);
+	}
+
+	private static double attempts(MeterRegistry registry, String kind) {
+		return registry.get("llm.attempts").tags("provider", "anthropic", "kind", kind).counter().count();
 	}
 
 	private double state(BreakerState state) {

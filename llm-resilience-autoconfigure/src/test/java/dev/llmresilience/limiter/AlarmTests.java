@@ -8,6 +8,7 @@ import dev.llmresilience.test.VirtualTime;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 class AlarmTests {
 
@@ -23,6 +24,19 @@ class AlarmTests {
 		this.alarm.set(5, 0);
 		this.time.runFor(Duration.ofNanos(20));
 		assertThat(this.gone).containsExactly(2L);
+	}
+
+	@Test
+	void oneThatCouldNotBeSetIsSetTheNextTime() {
+		FailingTimers timers = new FailingTimers(this.time);
+		Alarm alarm = new Alarm(timers, this.gone::add);
+		alarm.set(10, 0);
+		timers.failing = true;
+		assertThatIllegalStateException().isThrownBy(() -> alarm.set(5, 0));
+		timers.failing = false;
+		alarm.set(5, 0);
+		this.time.runFor(Duration.ofNanos(20));
+		assertThat(this.gone).containsExactly(3L);
 	}
 
 	@Test

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.within;
 
 class RateLimiterTests {
@@ -59,6 +60,18 @@ class RateLimiterTests {
 		limiter.close();
 		assertThat(ticket.state()).isEqualTo(State.REFUSED_CLOSED);
 		assertThat(told).hasSize(1);
+	}
+
+	@Test
+	void aTimerThatCannotBeSetCostsNobodyATurnThatHasCome() {
+		FailingTimers timers = new FailingTimers(this.time);
+		RateLimiter limiter = new RateLimiter(marginOf(Duration.ZERO, 60, 1), timers);
+		taken(limiter);
+		call(limiter, "first", false);
+		call(limiter, "second", false);
+		timers.failing = true;
+		assertThatIllegalStateException().isThrownBy(() -> this.time.runFor(Duration.ofSeconds(1)));
+		assertThat(this.left).containsExactly("first");
 	}
 
 	/** With a small bucket to be late would be to lose what no longer fits into it. */

@@ -202,7 +202,10 @@ final class WaitingLine {
 			waiting += each.waiting();
 		}
 		this.length = waiting;
-		if (this.expiring.size() > 2 * waiting + BLANKS) {
+		if (waiting == 0) {
+			this.expiring.clear();
+		}
+		else if (this.expiring.size() > 2 * waiting + BLANKS) {
 			this.expiring.removeIf((each) -> !each.isWaiting());
 		}
 	}

@@ -113,7 +113,10 @@ public final class OpenRush {
 		}
 	}
 
-	/** All but those who may have left by then. */
+	/**
+	 * Waits for all but those who may have left by then. In real time, like all of this;
+	 * to spin would keep a processor from the threads that are to queue up.
+	 */
 	private static void awaitWaiting(Provider provider) throws InterruptedException {
 		while (provider.limiter().waiting() < CALLERS - 10) {
 			Thread.sleep(1);

@@ -109,7 +109,7 @@ final class AsyncAttempt<T extends @Nullable Object> extends Steps.Step {
 			return;
 		}
 		try {
-			this.owner.engine().judge().check(result, this.call.guards().provider());
+			this.owner.engine().judge().check(result, this.call.entry());
 		}
 		catch (Throwable ex) {
 			this.owner.decided(this.call.failed(ex));

@@ -107,7 +107,7 @@ public final class BlockingDriver {
 			T result;
 			try {
 				result = call.isOnWorker() ? onWorker(call, body, now) : onCaller(call, body, now);
-				this.engine.judge().check(result, call.guards().provider());
+				this.engine.judge().check(result, call.entry());
 			}
 			catch (LeftBehind ex) {
 				throw call.refused(Refusals.shutdown(call.name()));

@@ -76,12 +76,11 @@ final class Call extends ReportedCall {
 		super(invocation, (lease != null) ? lease.provider() : target.provider(), start);
 		this.options = target.options();
 		this.lease = lease;
-		Provider provider = (lease != null) ? lease.provider() : target.provider();
-		CallSettings settings = provider.settings().calls();
+		CallSettings settings = entry().settings().calls();
 		this.settings = isObserved() ? settings.withoutEffect() : settings;
 		this.repeatable = this.options.idempotent() || settings.idempotencyKeyHeader() != null;
 		this.escalateAfter = escalates ? settings.rateLimitEscalateAfter() : Integer.MAX_VALUE;
-		this.guards = new Guards(provider, engine().time(),
+		this.guards = new Guards(entry(), engine().time(),
 				(invocation.outer() instanceof Call call) ? call.guards : null, this.options.priority(),
 				invocation.tokens(), start, isObserved());
 	}
@@ -136,7 +135,7 @@ final class Call extends ReportedCall {
 	}
 
 	Exchange exchange() {
-		return new Exchange(this, this.guards.provider(), this.attemptStart);
+		return new Exchange(this, entry(), this.attemptStart);
 	}
 
 	/**
@@ -248,7 +247,7 @@ final class Call extends ReportedCall {
 			this.guards.abandon();
 			return new GiveUp(GiveUpReason.NESTED, null);
 		}
-		LlmFailure judged = engine().judge().judge(thrown, expired, this.here, this.guards.provider(), this.options);
+		LlmFailure judged = engine().judge().judge(thrown, expired, this.here, entry(), this.options);
 		if (this.here && judged.kind() == FailureKind.CANCELLED && FailureJudge.hidesInterrupt(thrown)) {
 			Thread.currentThread().interrupt();
 		}
@@ -261,8 +260,7 @@ final class Call extends ReportedCall {
 		AttemptHistory history = trial ? new AttemptHistory() : failures.history;
 		history.failed(RetryDecider.ladder(failure), now);
 		Situation situation = new Situation(now, deadline() - now, this.options.maxAttempts(), mayRepeat(),
-				hasSideEffect(), this.guards.limiter().paces(failure), this.escalateAfter,
-				this.guards.provider().areRetriesOn());
+				hasSideEffect(), this.guards.limiter().paces(failure), this.escalateAfter, entry().areRetriesOn());
 		Decision decision = RetryDecider.decide(this.options.policy(), history, failure, situation,
 				engine().time()::random);
 		this.guards.failed(failure, ladderSpent(decision, history, failure));
@@ -311,7 +309,7 @@ final class Call extends ReportedCall {
 	 */
 	Throwable broke(Throwable thrown) {
 		try {
-			LlmFailure failure = engine().judge().judge(thrown, false, false, this.guards.provider(), this.options);
+			LlmFailure failure = engine().judge().judge(thrown, false, false, entry(), this.options);
 			attemptEnded(failure.kind());
 			failures().add(thrown, failure, this.guards);
 			this.guards.failed(this.guards.paced(failure), false);

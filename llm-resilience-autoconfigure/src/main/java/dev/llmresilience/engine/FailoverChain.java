@@ -82,8 +82,7 @@ final class FailoverChain {
 	private void tell(Call failed, String next) {
 		Failures failures = failed.failures();
 		GiveUpReason reason = Objects.requireNonNull(failures.reason);
-		failed.guards()
-			.provider()
+		failed.entry()
 			.onFailover(new FailoverEvent(failed.name(), next, reason, FailoverRule.kind(reason, failures.last),
 					this.invocation.engine().time().now()));
 		failed.monitor().failedOver(next);

@@ -277,7 +277,7 @@ abstract class FluxCall<T, E> extends AsyncCall<T> implements Subscription {
 				return;
 			}
 			try {
-				engine().judge().check(value, attempt.call().guards().provider());
+				engine().judge().check(value, attempt.call().entry());
 				delivers(attempt);
 			}
 			catch (Throwable ex) {

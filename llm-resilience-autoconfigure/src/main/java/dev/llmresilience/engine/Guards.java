@@ -69,10 +69,6 @@ final class Guards {
 				start);
 	}
 
-	Provider provider() {
-		return this.provider;
-	}
-
 	LimiterGuard limiter() {
 		return this.limiter;
 	}

@@ -19,10 +19,9 @@ abstract class ReportedCall extends CallView {
 
 	private final Invocation invocation;
 
-	private final CallEngine engine;
+	private final Provider provider;
 
-	private final String name;
-
+	/** Made with the first call of the entry, when that begins. */
 	private final CallMonitor monitor;
 
 	private final @Nullable CallTrace trace;
@@ -43,10 +42,9 @@ abstract class ReportedCall extends CallView {
 	ReportedCall(Invocation invocation, Provider provider, long start) {
 		super(invocation.engine().time());
 		this.invocation = invocation;
-		this.engine = invocation.engine();
-		this.name = provider.name();
+		this.provider = provider;
 		this.monitor = provider.monitor();
-		this.trace = this.engine.tracer().begin(this.name, invocation.parentTrace());
+		this.trace = invocation.engine().tracer().begin(provider.name(), invocation.parentTrace());
 		this.start = start;
 	}
 
@@ -58,12 +56,17 @@ abstract class ReportedCall extends CallView {
 	}
 
 	CallEngine engine() {
-		return this.engine;
+		return this.invocation.engine();
 	}
 
 	@Override
 	String name() {
-		return this.name;
+		return this.provider.name();
+	}
+
+	/** The entry that it is made under, or what stands for it under a key. */
+	Provider entry() {
+		return this.provider;
 	}
 
 	CallMonitor monitor() {
@@ -76,7 +79,7 @@ abstract class ReportedCall extends CallView {
 
 	/** Whether this is only judged and counted. */
 	boolean isObserved() {
-		return this.engine.isObserving();
+		return engine().isObserving();
 	}
 
 	/** Makes what the calling thread does belong to the trace, if there is one. */
@@ -126,7 +129,7 @@ abstract class ReportedCall extends CallView {
 			report(null);
 		}
 		else if (this.monitor != CallMonitor.NONE || this.trace != null) {
-			this.monitor.ended(null, this.engine.time().nanoTime() - this.start);
+			this.monitor.ended(null, engine().time().nanoTime() - this.start);
 			if (this.trace != null) {
 				this.trace.ended(null);
 			}
@@ -146,13 +149,13 @@ abstract class ReportedCall extends CallView {
 
 	private LlmCallReport report(@Nullable Instant retryAt) {
 		Failures failures = failures();
-		long nanos = this.engine.time().nanoTime() - this.start;
-		LlmCallReport report = failures.report(this.name, retryAt, nanos);
+		long nanos = engine().time().nanoTime() - this.start;
+		LlmCallReport report = failures.report(name(), retryAt, nanos);
 		this.monitor.ended(failures.reason, nanos);
 		if (this.trace != null) {
 			this.trace.ended(report);
 		}
-		this.engine.listener().onCall(report);
+		engine().listener().onCall(report);
 		return report;
 	}
 

@@ -136,11 +136,13 @@ final class Meter {
 			return false;
 		}
 		double cost = Math.min(cost(permit), bucket.capacity());
-		if (!bucket.take(cost, reserve(), waited && this.holding, now)) {
-			return false;
+		boolean held = waited && this.holding;
+		boolean taken = bucket.take(cost, scale.reserveAtMost(this.inFlight.get()), held, now)
+				|| bucket.take(cost, reserve(), held, now);
+		if (taken) {
+			permit.charge(this.index, cost);
 		}
-		permit.charge(this.index, cost);
-		return true;
+		return taken;
 	}
 
 	/**

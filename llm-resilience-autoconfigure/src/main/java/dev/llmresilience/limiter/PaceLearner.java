@@ -91,6 +91,8 @@ final class PaceLearner {
 
 	private double doubling = LEARN;
 
+	private final Contention contention;
+
 	private long hold;
 
 	private long pause;
@@ -115,6 +117,7 @@ final class PaceLearner {
 		this.sized = this.burstConfigured;
 		this.capacity = (limit != null) ? limit.capacity() : unit;
 		this.margin = marginNanos / SECOND;
+		this.contention = new Contention(now);
 		this.hold = now;
 		this.pause = now;
 		this.lastRejection = now;
@@ -152,13 +155,22 @@ final class PaceLearner {
 	 * @param since when it was last asked
 	 */
 	void grow(long now, long since) {
-		long from = Math.max(since, Math.max(this.hold, this.pause));
+		boolean contended = this.contention.holds(now);
+		long from = Math.max(since, contended ? this.pause : Math.max(this.hold, this.pause));
 		if (isTransparent() || this.pace >= this.ceiling || now - from <= 0) {
 			return;
 		}
 		double seconds = (now - from) / SECOND;
+		double doubling = contended ? probe(this.pace) : this.doubling;
 		// However long nobody looked, between two grants it doubles once at most.
-		setPace(this.pace * StrictMath.pow(2, Math.min(1, seconds / this.doubling)));
+		double doubled = this.pace * StrictMath.pow(2, Math.min(1, seconds / doubling));
+		if (contended) {
+			double calls = this.pace / this.unit;
+			double raised = this.unit * this.contention.raise(calls, seconds);
+			boolean patient = this.contention.isPatient(calls, now - this.heard);
+			doubled = patient ? raised : Math.max(raised, doubled);
+		}
+		setPace(doubled);
 	}
 
 	/**
@@ -236,8 +248,8 @@ final class PaceLearner {
 	void settle(double number, double difference) {
 		this.settled += difference;
 		for (Episode known : new @Nullable Episode[] { this.anchor, this.episode }) {
-			if (known != null && number <= known.number) {
-				known.accepted += difference;
+			if (known != null) {
+				known.correct(number, difference);
 			}
 		}
 	}
@@ -263,12 +275,13 @@ final class PaceLearner {
 			this.paceBefore = this.pace;
 			this.gapBefore = this.gap;
 			this.startBefore = this.start;
+			this.contention.open();
 			this.heard = now;
 			this.gap = 0;
 			this.episode = null;
 		}
-		if (this.anchor != null && call.number() <= this.anchor.number) {
-			this.anchor.accepted -= call.cost();
+		if (this.anchor != null) {
+			this.anchor.correct(call.number(), -call.cost());
 		}
 		Episode current = this.episode;
 		if (current == null) {
@@ -294,8 +307,8 @@ final class PaceLearner {
 		double rate;
 		Episode anchor = this.anchor;
 		if (anchor != null && this.paceBefore != Double.POSITIVE_INFINITY) {
-			double seconds = Math.max(1e-3, (current.at - anchor.at) / SECOND);
-			double accepted = current.accepted - anchor.accepted;
+			double seconds = Math.max(1e-3, (current.at() - anchor.at()) / SECOND);
+			double accepted = current.accepted() - anchor.accepted();
 			this.band = measured(accepted, seconds).meet(this.bandBefore);
 			rate = (this.gapBefore > 0) ? Math.max(accepted, 0.5 * this.unit) / seconds : this.band.middle();
 			if (this.paceBefore * BACK > this.startBefore) {
@@ -307,7 +320,7 @@ final class PaceLearner {
 			else {
 				sure = this.gapBefore == 0 && this.band.high() <= 2 * this.band.low();
 			}
-			this.doubling = (this.gapBefore > 0) ? ramp(rate) : Math.max(PROBE, PROBE_CALLS * this.unit / rate);
+			this.doubling = (this.gapBefore > 0) ? ramp(rate) : probe(rate);
 		}
 		else {
 			// No pressure before: what is held is believed once, if clearly below the
@@ -320,7 +333,14 @@ final class PaceLearner {
 				rate = paced ? Math.max(this.paceBefore * BACK, Math.min(this.paceBefore, floor))
 						: Math.max(floor, 0.5 * peak);
 			}
-			this.doubling = sure ? Math.max(PROBE, PROBE_CALLS * this.unit / rate) : ramp(rate);
+			this.doubling = sure ? probe(rate) : ramp(rate);
+		}
+		boolean measured = anchor != null && this.gapBefore == 0 && this.paceBefore != Double.POSITIVE_INFINITY;
+		double calls = this.paceBefore / this.unit;
+		this.contention.heard(calls, rate / this.unit, measured, sure, now);
+		if (this.contention.governs(calls, rate / this.unit, now)) {
+			rate = this.contention.lower(this.paceBefore);
+			sure = false;
 		}
 		setPace(rate);
 		this.start = this.pace;
@@ -332,6 +352,10 @@ final class PaceLearner {
 		double least = Math.max(1e-3, seconds / 4);
 		return new Band(low, Math.max(0.5 * this.unit, accepted + this.unit)
 				/ Math.max(least, seconds - this.gapBefore - this.margin));
+	}
+
+	private double probe(double rate) {
+		return Math.max(PROBE, PROBE_CALLS * this.unit / rate);
 	}
 
 	/** Feedback has to stay ahead of growth, and growth of no grant at all. */
@@ -364,34 +388,6 @@ final class PaceLearner {
 	 * @param freeAt when the call may go again
 	 */
 	record Reaction(boolean explained, long freeAt) {
-	}
-
-	/**
-	 * The rejected call of an episode that was sent last, and what was accepted until
-	 * then.
-	 */
-	private static final class Episode {
-
-		private long at;
-
-		private double number;
-
-		private double accepted;
-
-		Episode(Sent call) {
-			this.at = call.at();
-			this.number = call.number();
-		}
-
-		void include(Sent call, double rejected) {
-			boolean later = (call.number() != this.number) ? call.number() > this.number : call.at() - this.at > 0;
-			if (later) {
-				this.at = call.at();
-				this.number = call.number();
-			}
-			this.accepted = this.number - rejected;
-		}
-
 	}
 
 }

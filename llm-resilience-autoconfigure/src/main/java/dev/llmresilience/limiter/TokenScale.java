@@ -28,28 +28,29 @@ final class TokenScale {
 
 	private volatile double unit;
 
+	/** One divided by that. */
+	private volatile double callsPerToken;
+
 	private double actual;
 
 	private double estimated;
 
 	private volatile double factor = COLD;
 
-	/** The mean square of how far multiplied estimates are off. */
-	private volatile double squaredError;
-
-	/** The same for each token of a typical call. */
-	private volatile double squaredErrorPerToken;
+	/** How far multiplied estimates are off: the root of the mean square. */
+	private volatile double error;
 
 	/**
 	 * Creates a scale that knows nothing yet.
 	 * @param defaultTokens what a call is taken to use, zero or less if unknown
 	 */
 	TokenScale(double defaultTokens) {
-		this.unit = (defaultTokens > 0) ? defaultTokens : TYPICAL;
-		this.actual = COLD * COLD_CALLS * this.unit;
-		this.estimated = COLD_CALLS * this.unit;
-		this.squaredError = Math.pow(PRIOR_ERROR * this.unit, 2);
-		this.squaredErrorPerToken = this.squaredError / this.unit;
+		double unit = (defaultTokens > 0) ? defaultTokens : TYPICAL;
+		this.unit = unit;
+		this.callsPerToken = 1 / unit;
+		this.actual = COLD * COLD_CALLS * unit;
+		this.estimated = COLD_CALLS * unit;
+		this.error = PRIOR_ERROR * unit;
 	}
 
 	/** What to multiply estimates by. */
@@ -64,7 +65,17 @@ final class TokenScale {
 	 * @return tokens
 	 */
 	double reserve(long inFlight) {
-		return 2 * Math.sqrt(this.squaredError + Math.max(0, inFlight) * this.squaredErrorPerToken);
+		return 2 * this.error * Math.sqrt(1 + Math.max(0, inFlight) * this.callsPerToken);
+	}
+
+	/**
+	 * The same or more, without the root: a bucket that holds so much need not be asked
+	 * for less.
+	 * @param inFlight the estimates of those in flight
+	 * @return tokens
+	 */
+	double reserveAtMost(long inFlight) {
+		return this.error * (2 + Math.max(0, inFlight) * this.callsPerToken);
 	}
 
 	/** What a typical call uses. */
@@ -79,12 +90,13 @@ final class TokenScale {
 	 */
 	void settle(double estimate, double used) {
 		double unit = this.unit;
-		this.unit = Math.max(1, unit + WEIGHT * (used - unit));
+		unit = Math.max(1, unit + WEIGHT * (used - unit));
+		this.unit = unit;
+		this.callsPerToken = 1 / unit;
 		if (estimate > 0) {
-			double error = used - estimate * this.factor;
-			double squared = this.squaredError;
-			this.squaredError = squared + WEIGHT * (error * error - squared);
-			this.squaredErrorPerToken = this.squaredError / this.unit;
+			double off = used - estimate * this.factor;
+			double squared = this.error * this.error;
+			this.error = Math.sqrt(squared + WEIGHT * (off * off - squared));
 			this.actual = this.actual * (1 - FORGET) + used;
 			this.estimated = this.estimated * (1 - FORGET) + estimate;
 			this.factor = this.actual / this.estimated;

@@ -167,16 +167,18 @@ final class Meter {
 		}
 	}
 
-	/** The request of a call has ended. */
-	void onEnd(Permit permit) {
+	/**
+	 * The request of a call has ended.
+	 * @param permit the call
+	 * @param time the clock
+	 * @return whether the bucket refills sooner now
+	 */
+	boolean onEnd(Permit permit, TimeSource time) {
 		if (permit.number(this.index) > 0) {
 			this.inFlight.addAndGet(-Math.round((this.scale != null) ? permit.charged(this.index) : 1));
 		}
-	}
-
-	boolean answered(long sent, TimeSource time) {
 		Bucket bucket = this.pace.bucket();
-		return bucket != null && bucket.heedsAnswer(sent) && bucket.answered(sent, time.nanoTime());
+		return bucket != null && bucket.heedsAnswer(permit.sent) && bucket.answered(permit.sent, time.nanoTime());
 	}
 
 	/**

@@ -208,21 +208,17 @@ final class Meters {
 	}
 
 	/**
-	 * The request of a call is over, and so is its place in flight.
+	 * The request of a call is over, and so is its place in flight. The first answer of a
+	 * burst shows that the provider's bucket has begun to refill, also for those who have
+	 * yet to come.
 	 * @param permit the call
-	 * @return whether it had a place that is free now
+	 * @param time the clock
+	 * @return whether somebody may leave sooner now
 	 */
-	boolean onEnd(Permit permit) {
+	boolean onEnd(Permit permit, TimeSource time) {
+		boolean sooner = this.places.giveBack(permit);
 		for (Meter meter : this.working) {
-			meter.onEnd(permit);
-		}
-		return this.places.giveBack(permit);
-	}
-
-	boolean answered(long sent, TimeSource time) {
-		boolean sooner = false;
-		for (Meter meter : this.working) {
-			sooner |= meter.answered(sent, time);
+			sooner |= meter.onEnd(permit, time);
 		}
 		return sooner;
 	}

@@ -211,7 +211,7 @@ public final class RateLimiter {
 	 * @param usage the tokens that it has used, or {@code null} if unknown
 	 */
 	public void onSuccess(Permit permit, @Nullable TokenUsage usage) {
-		boolean free = this.meters.onEnd(permit);
+		boolean sooner = this.meters.onEnd(permit, this.time);
 		if (usage != null && countsTokens()) {
 			this.turns.lock().lock();
 			try {
@@ -220,9 +220,11 @@ public final class RateLimiter {
 			finally {
 				this.turns.lock().unlock();
 			}
-			free = true;
+			sooner = true;
 		}
-		answered(permit, free);
+		if (sooner) {
+			this.turns.serveIfAnybodyWaits();
+		}
 	}
 
 	/**
@@ -231,7 +233,7 @@ public final class RateLimiter {
 	 * @param counted whether the provider may have counted its tokens
 	 */
 	public void onFailure(Permit permit, boolean counted) {
-		boolean free = this.meters.onEnd(permit);
+		boolean sooner = this.meters.onEnd(permit, this.time);
 		if (!counted && countsTokens()) {
 			this.turns.lock().lock();
 			try {
@@ -240,17 +242,9 @@ public final class RateLimiter {
 			finally {
 				this.turns.lock().unlock();
 			}
-			free = true;
+			sooner = true;
 		}
-		answered(permit, free);
-	}
-
-	/**
-	 * An answer has come. The first one of a burst shows that the provider's bucket has
-	 * begun to refill, also for those who have yet to come.
-	 */
-	private void answered(Permit permit, boolean free) {
-		if (this.meters.answered(permit.sent, this.time) || free) {
+		if (sooner) {
 			this.turns.serveIfAnybodyWaits();
 		}
 	}
@@ -265,8 +259,7 @@ public final class RateLimiter {
 	 * @return how long the call should stay away, in nanoseconds
 	 */
 	public long onRejected(Permit permit, long hintNanos, List<RateLimitSnapshot> limits) {
-		this.meters.onEnd(permit);
-		this.meters.answered(permit.sent, this.time);
+		this.meters.onEnd(permit, this.time);
 		long silence = (long) (SILENT_HINT_NANOS * (0.5 + this.time.random() / 2));
 		long wait;
 		this.turns.lock().lock();

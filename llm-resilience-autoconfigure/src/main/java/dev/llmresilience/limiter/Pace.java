@@ -289,7 +289,7 @@ final class Pace {
 		this.configured = limit;
 		Bucket bucket = this.bucket;
 		if (this.learner != null) {
-			this.learner.configure(limit);
+			this.learner.configure(limit, now);
 			shape(this.learner, now);
 		}
 		else if (limit == null) {

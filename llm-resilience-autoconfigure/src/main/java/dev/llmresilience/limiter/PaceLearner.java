@@ -167,7 +167,8 @@ final class PaceLearner {
 		if (contended) {
 			double calls = this.pace / this.unit;
 			double raised = this.unit * this.contention.raise(calls, seconds);
-			boolean patient = this.contention.isPatient(calls, now - this.heard);
+			long quietSince = (this.pause - this.lastRejection > 0) ? this.pause : this.lastRejection;
+			boolean patient = this.contention.isPatient(calls, now - quietSince);
 			doubled = patient ? raised : Math.max(raised, doubled);
 		}
 		setPace(doubled);
@@ -191,8 +192,10 @@ final class PaceLearner {
 	/**
 	 * Sets the configured rate anew.
 	 * @param limit the limit, or {@code null} for none
+	 * @param now the clock
 	 */
-	void configure(@Nullable Limit limit) {
+	void configure(@Nullable Limit limit, long now) {
+		this.contention.forget(now);
 		boolean measured = this.sized && !this.burstConfigured;
 		this.burstConfigured = limit != null && limit.sized();
 		this.band = Band.NONE;
@@ -275,7 +278,7 @@ final class PaceLearner {
 			this.paceBefore = this.pace;
 			this.gapBefore = this.gap;
 			this.startBefore = this.start;
-			this.contention.open();
+			this.contention.open(now);
 			this.heard = now;
 			this.gap = 0;
 			this.episode = null;
@@ -336,10 +339,10 @@ final class PaceLearner {
 			this.doubling = sure ? probe(rate) : ramp(rate);
 		}
 		boolean measured = anchor != null && this.gapBefore == 0 && this.paceBefore != Double.POSITIVE_INFINITY;
-		double calls = this.paceBefore / this.unit;
-		this.contention.heard(calls, rate / this.unit, measured, sure, now);
-		if (this.contention.governs(calls, rate / this.unit, now)) {
-			rate = this.contention.lower(this.paceBefore);
+		this.contention.heard(this.paceBefore, rate, this.unit, measured, sure);
+		if (this.contention.governs()) {
+			double floor = Math.min(this.paceBefore, FLOOR * this.unit);
+			rate = Math.max(floor, this.contention.lower(this.paceBefore));
 			sure = false;
 		}
 		setPace(rate);

@@ -15,8 +15,8 @@ class ContentionTests {
 
 	/** An episode in which a pace is rejected, and what is measured then. */
 	private void rejected(double pace, double measured, long now) {
-		this.contention.open();
-		this.contention.heard(pace, measured, true, true, now * SECOND);
+		this.contention.open(now * SECOND);
+		this.contention.heard(pace, measured, 1, true, true);
 	}
 
 	private boolean holds(long now) {
@@ -45,8 +45,8 @@ class ContentionTests {
 	void whatWasNotMeasuredAfterPressureIsNoSign() {
 		rejected(12, 10, 0);
 		for (int i = 1; i < 5; i++) {
-			this.contention.open();
-			this.contention.heard(10, 10, false, true, i * SECOND);
+			this.contention.open(i * SECOND);
+			this.contention.heard(10, 10, 1, false, true);
 		}
 		assertThat(holds(5)).isFalse();
 	}
@@ -63,8 +63,8 @@ class ContentionTests {
 	void lateRejectionsOfAnEpisodeAreNotFurtherSigns() {
 		rejected(12, 10, 0);
 		rejected(10, 10, 8);
-		this.contention.heard(10, 9.9, true, true, 8 * SECOND + 1);
-		this.contention.heard(10, 9.8, true, true, 8 * SECOND + 2);
+		this.contention.heard(10, 9.9, 1, true, true);
+		this.contention.heard(10, 9.8, 1, true, true);
 		assertThat(holds(9)).isFalse();
 	}
 
@@ -85,9 +85,19 @@ class ContentionTests {
 		rejected(12, 10, 0);
 		rejected(10, 10, 8);
 		rejected(10, 10, 16);
-		assertThat(this.contention.governs(10, 10, 16 * SECOND)).as("the episode that told of others").isFalse();
-		this.contention.open();
-		assertThat(this.contention.governs(10, measured, 20 * SECOND)).isEqualTo(governs);
+		assertThat(this.contention.governs()).as("the episode that told of others").isFalse();
+		rejected(10, measured, 20);
+		assertThat(this.contention.governs()).isEqualTo(governs);
+		assertThat(holds(21)).isEqualTo(governs);
+	}
+
+	@Test
+	void whatIsSetAnewIsNobodysRival() {
+		rejected(12, 10, 0);
+		rejected(10, 10, 8);
+		rejected(10, 10, 16);
+		this.contention.forget(17 * SECOND);
+		assertThat(holds(17)).isFalse();
 	}
 
 	@Test
@@ -95,7 +105,7 @@ class ContentionTests {
 		double more = 8;
 		double less = 3;
 		for (int i = 0; i < 20; i++) {
-			while (more + less < 11) {
+			for (int step = 0; step < 200 && more + less < 11; step++) {
 				more = this.contention.raise(more, 0.1);
 				less = this.contention.raise(less, 0.1);
 			}
@@ -115,6 +125,7 @@ class ContentionTests {
 	void aSlowPaceGrowsInProportion() {
 		assertThat(this.contention.raise(2, 1)).isCloseTo(2 + 4 * Math.log(2) / 25, within(1e-9));
 		assertThat(this.contention.raise(200, 1)).isEqualTo(200.25);
+		assertThat(this.contention.raise(3, 100)).as("however long nobody looked").isEqualTo(6);
 	}
 
 }

@@ -38,7 +38,8 @@ final class Episode {
 	/**
 	 * Takes one more rejected call in.
 	 * @param call the call
-	 * @param rejected what was rejected of all that was sent until now
+	 * @param rejected what was rejected of all that was sent until now, less what calls
+	 * turned out to cost more
 	 */
 	void include(Sent call, double rejected) {
 		boolean later = (call.number() != this.number) ? call.number() > this.number : call.at() - this.at > 0;

@@ -156,6 +156,7 @@ final class PaceLearner {
 	 */
 	void grow(long now, long since) {
 		boolean contended = this.contention.holds(now);
+		// To hold still would keep shares as they are.
 		long from = Math.max(since, contended ? this.pause : Math.max(this.hold, this.pause));
 		if (isTransparent() || this.pace >= this.ceiling || now - from <= 0) {
 			return;
@@ -163,15 +164,15 @@ final class PaceLearner {
 		double seconds = (now - from) / SECOND;
 		double doubling = contended ? probe(this.pace) : this.doubling;
 		// However long nobody looked, between two grants it doubles once at most.
-		double doubled = this.pace * StrictMath.pow(2, Math.min(1, seconds / doubling));
+		double next = this.pace * StrictMath.pow(2, Math.min(1, seconds / doubling));
 		if (contended) {
 			double calls = this.pace / this.unit;
 			double raised = this.unit * this.contention.raise(calls, seconds);
 			long quietSince = (this.pause - this.lastRejection > 0) ? this.pause : this.lastRejection;
 			boolean patient = this.contention.isPatient(calls, now - quietSince);
-			doubled = patient ? raised : Math.max(raised, doubled);
+			next = patient ? raised : Math.max(raised, next);
 		}
-		setPace(doubled);
+		setPace(next);
 	}
 
 	/**
@@ -307,13 +308,15 @@ final class PaceLearner {
 
 	private void learn(Episode current, double peak, long now) {
 		boolean sure = false;
+		boolean uninterrupted = false;
 		double rate;
 		Episode anchor = this.anchor;
 		if (anchor != null && this.paceBefore != Double.POSITIVE_INFINITY) {
 			double seconds = Math.max(1e-3, (current.at() - anchor.at()) / SECOND);
 			double accepted = current.accepted() - anchor.accepted();
 			this.band = measured(accepted, seconds).meet(this.bandBefore);
-			rate = (this.gapBefore > 0) ? Math.max(accepted, 0.5 * this.unit) / seconds : this.band.middle();
+			uninterrupted = this.gapBefore == 0;
+			rate = !uninterrupted ? Math.max(accepted, 0.5 * this.unit) / seconds : this.band.middle();
 			if (this.paceBefore * BACK > this.startBefore) {
 				// Doubled unhindered: the bucket overflowed or the limit rose, so what
 				// was accepted is only a lower bound.
@@ -321,9 +324,9 @@ final class PaceLearner {
 				this.band = new Band(this.band.low(), this.paceBefore);
 			}
 			else {
-				sure = this.gapBefore == 0 && this.band.high() <= 2 * this.band.low();
+				sure = uninterrupted && this.band.high() <= 2 * this.band.low();
 			}
-			this.doubling = (this.gapBefore > 0) ? ramp(rate) : probe(rate);
+			this.doubling = uninterrupted ? probe(rate) : ramp(rate);
 		}
 		else {
 			// No pressure before: what is held is believed once, if clearly below the
@@ -338,8 +341,7 @@ final class PaceLearner {
 			}
 			this.doubling = sure ? probe(rate) : ramp(rate);
 		}
-		boolean measured = anchor != null && this.gapBefore == 0 && this.paceBefore != Double.POSITIVE_INFINITY;
-		this.contention.heard(this.paceBefore, rate, this.unit, measured, sure);
+		this.contention.heard(this.paceBefore, rate, this.unit, uninterrupted, sure);
 		if (this.contention.governs()) {
 			double floor = Math.min(this.paceBefore, FLOOR * this.unit);
 			rate = Math.max(floor, this.contention.lower(this.paceBefore));

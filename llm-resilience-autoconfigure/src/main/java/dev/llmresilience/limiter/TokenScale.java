@@ -28,7 +28,7 @@ final class TokenScale {
 
 	private volatile double unit;
 
-	/** One divided by that. */
+	/** How much of a typical call a token is. */
 	private volatile double callsPerToken;
 
 	private double actual;

@@ -14,6 +14,22 @@ record Band(double low, double high) {
 	/** Anywhere. */
 	static final Band NONE = new Band(0, Double.POSITIVE_INFINITY);
 
+	/**
+	 * Between two moments when the bucket was empty, under pressure: accepted = rate *
+	 * time, give or take one call.
+	 * @param accepted the units
+	 * @param unit what a typical call costs
+	 * @param seconds the time between
+	 * @param paused how much of that nothing was sent, when the bucket may overflow
+	 * @param margin how much longer or shorter calls may have taken to arrive, in seconds
+	 * @return the bounds
+	 */
+	static Band measured(double accepted, double unit, double seconds, double paused, double margin) {
+		double low = Math.max(0, (accepted - unit) / (seconds + margin));
+		double least = Math.max(1e-3, seconds / 4);
+		return new Band(low, Math.max(0.5 * unit, accepted + unit) / Math.max(least, seconds - paused - margin));
+	}
+
 	boolean isKnown() {
 		return this.high != Double.POSITIVE_INFINITY;
 	}

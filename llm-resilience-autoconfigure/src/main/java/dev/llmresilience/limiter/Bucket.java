@@ -337,7 +337,9 @@ final class Bucket {
 	}
 
 	private static long fullAt(Shape shape, long clock, double level) {
-		return clock + shape.capacity - shape.nanos(level);
+		// Rounded up, or the call that is due next would be put off by each change of a
+		// pace that grows by next to nothing.
+		return clock + shape.capacity - Shape.bounded(Math.ceil(level * shape.interval));
 	}
 
 	/** Rate and size. Immutable. */

@@ -1,7 +1,5 @@
 package dev.llmresilience.limiter;
 
-import dev.llmresilience.limiter.PaceLearner.Sent;
-
 /**
  * All rejections of calls that were sent before the first of them was heard: the one of
  * these calls that was sent last, and what was accepted until then.
@@ -15,6 +13,8 @@ final class Episode {
 	private double number;
 
 	private double accepted;
+
+	private double rejected;
 
 	/**
 	 * Begins with a rejected call.
@@ -35,6 +35,11 @@ final class Episode {
 		return this.accepted;
 	}
 
+	/** What of it was rejected. */
+	double rejected() {
+		return this.rejected;
+	}
+
 	/**
 	 * Takes one more rejected call in.
 	 * @param call the call
@@ -48,6 +53,7 @@ final class Episode {
 			this.number = call.number();
 		}
 		this.accepted = this.number - rejected;
+		this.rejected += call.cost();
 	}
 
 	/**

@@ -6,7 +6,6 @@ import dev.llmresilience.RateLimitSnapshot;
 import dev.llmresilience.RateLimitSnapshot.Dimension;
 import dev.llmresilience.TokenUsage;
 import dev.llmresilience.limiter.PaceLearner.Reaction;
-import dev.llmresilience.limiter.PaceLearner.Sent;
 import dev.llmresilience.time.TimeSource;
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,6 @@
 package dev.llmresilience.limiter;
 
+import dev.llmresilience.limiter.Contention.Measured;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +40,12 @@ final class PaceLearner {
 
 	private static final double PROBE_CALLS = 8;
 
+	/**
+	 * Where moderate demand emptied the bucket, others may have helped: the first pace is
+	 * kept for so many calls, and doubles in no fewer.
+	 */
+	private static final double MODERATE_CALLS = 16;
+
 	/** Without a rejection for so long, and with nobody waiting, the pace is let go. */
 	private static final double QUIET = 60;
 
@@ -62,6 +69,10 @@ final class PaceLearner {
 	private boolean burstConfigured;
 
 	private double rejected;
+
+	private boolean moderate;
+
+	private boolean unheeded;
 
 	private double settled;
 
@@ -162,17 +173,14 @@ final class PaceLearner {
 			return;
 		}
 		double seconds = (now - from) / SECOND;
-		double doubling = contended ? probe(this.pace) : this.doubling;
-		// However long nobody looked, between two grants it doubles once at most.
-		double next = this.pace * StrictMath.pow(2, Math.min(1, seconds / doubling));
 		if (contended) {
-			double calls = this.pace / this.unit;
-			double raised = this.unit * this.contention.raise(calls, seconds);
 			long quietSince = (this.pause - this.lastRejection > 0) ? this.pause : this.lastRejection;
-			boolean patient = this.contention.isPatient(calls, now - quietSince);
-			next = patient ? raised : Math.max(raised, next);
+			setPace(this.contention.grow(this.pace, this.unit, seconds, now - quietSince, probe(this.pace)));
 		}
-		setPace(next);
+		else {
+			// However long nobody looked, between two grants it doubles once at most.
+			setPace(this.pace * StrictMath.pow(2, Math.min(1, seconds / this.doubling)));
+		}
 	}
 
 	/**
@@ -274,10 +282,12 @@ final class PaceLearner {
 		this.lastRejection = now;
 		boolean opens = this.heard == Long.MIN_VALUE || isTransparent() || call.at() - this.heard > 0;
 		if (opens) {
-			this.anchor = this.episode;
+			// What changed nothing is one measurement with what follows.
+			boolean goesOn = this.unheeded && this.anchor != null && this.episode != null;
+			this.anchor = goesOn ? this.anchor : this.episode;
 			this.bandBefore = this.band;
 			this.paceBefore = this.pace;
-			this.gapBefore = this.gap;
+			this.gapBefore = (goesOn ? this.gapBefore : 0) + this.gap;
 			this.startBefore = this.start;
 			this.contention.open(now);
 			this.heard = now;
@@ -302,20 +312,24 @@ final class PaceLearner {
 		long free = now + ((hint >= 0) ? hint : silence);
 		this.gap += Math.max(0, free - Math.max(now, this.pause)) / SECOND;
 		this.pause = Math.max(this.pause, free);
-		this.hold = Math.max(this.hold, this.pause);
+		double still = (unpaced && this.moderate) ? MODERATE_CALLS * this.unit / this.pace : 0;
+		this.hold = Math.max(this.hold, this.pause + (long) (still * SECOND));
 		return new Reaction(false, this.pause);
 	}
 
 	private void learn(Episode current, double peak, long now) {
 		boolean sure = false;
-		boolean uninterrupted = false;
+		Measured measured = Measured.NONE;
+		double floor = FLOOR * this.unit;
 		double rate;
 		Episode anchor = this.anchor;
 		if (anchor != null && this.paceBefore != Double.POSITIVE_INFINITY) {
 			double seconds = Math.max(1e-3, (current.at() - anchor.at()) / SECOND);
 			double accepted = current.accepted() - anchor.accepted();
-			this.band = measured(accepted, seconds).meet(this.bandBefore);
-			uninterrupted = this.gapBefore == 0;
+			boolean uninterrupted = this.gapBefore == 0;
+			Band band = Band.measured(accepted, this.unit, seconds, this.gapBefore, this.margin);
+			measured = new Measured(accepted / seconds, band.high(), uninterrupted);
+			this.band = band.meet(this.bandBefore);
 			rate = !uninterrupted ? Math.max(accepted, 0.5 * this.unit) / seconds : this.band.middle();
 			if (this.paceBefore * BACK > this.startBefore) {
 				// Doubled unhindered: the bucket overflowed or the limit rose, so what
@@ -335,28 +349,24 @@ final class PaceLearner {
 			boolean paced = this.paceBefore != Double.POSITIVE_INFINITY;
 			sure = paced && rate < 0.95 * this.paceBefore;
 			if (!sure) {
-				double floor = FLOOR * this.unit;
+				if (!paced) {
+					this.moderate = current.rejected() <= peak;
+					this.contention.start(this.moderate);
+				}
 				rate = paced ? Math.max(this.paceBefore * BACK, Math.min(this.paceBefore, floor))
 						: Math.max(floor, 0.5 * peak);
 			}
 			this.doubling = sure ? probe(rate) : ramp(rate);
 		}
-		this.contention.heard(this.paceBefore, rate, this.unit, uninterrupted, sure);
-		if (this.contention.governs()) {
-			double floor = Math.min(this.paceBefore, FLOOR * this.unit);
-			rate = Math.max(floor, this.contention.lower(this.paceBefore));
+		double shared = this.contention.heard(this.paceBefore, rate, this.unit, measured, sure);
+		this.unheeded = shared == this.paceBefore;
+		if (shared >= 0) {
+			rate = Math.max(Math.min(this.paceBefore, floor), shared);
 			sure = false;
 		}
 		setPace(rate);
 		this.start = this.pace;
 		this.hold = sure ? now + (long) (Math.max(HOLD, HOLD_CALLS * this.unit / this.pace) * SECOND) : now;
-	}
-
-	private Band measured(double accepted, double seconds) {
-		double low = Math.max(0, (accepted - this.unit) / (seconds + this.margin));
-		double least = Math.max(1e-3, seconds / 4);
-		return new Band(low, Math.max(0.5 * this.unit, accepted + this.unit)
-				/ Math.max(least, seconds - this.gapBefore - this.margin));
 	}
 
 	private double probe(double rate) {
@@ -365,7 +375,8 @@ final class PaceLearner {
 
 	/** Feedback has to stay ahead of growth, and growth of no grant at all. */
 	private double ramp(double rate) {
-		return Math.max(LEARN, Math.max(4 * this.roundTrip, this.unit / rate));
+		double calls = this.moderate ? MODERATE_CALLS : 1;
+		return Math.max(LEARN, Math.max(4 * this.roundTrip, calls * this.unit / rate));
 	}
 
 	private void setPace(double pace) {
@@ -373,16 +384,6 @@ final class PaceLearner {
 		if (!this.sized && !isTransparent()) {
 			this.capacity = Math.max(this.unit, this.pace);
 		}
-	}
-
-	/**
-	 * A call that was sent.
-	 *
-	 * @param at when
-	 * @param number what all calls cost up to it, itself included
-	 * @param cost what it cost
-	 */
-	record Sent(long at, double number, double cost) {
 	}
 
 	/**

@@ -51,8 +51,8 @@ final class Contention {
 
 	private static final double PATIENCE_CALLS = 50;
 
-	/** For so long after a fall, rejections are for others to heed. */
-	private static final long HEEDED = 3_000_000_000L;
+	/** For so long after it has heeded one, rejections are for others to heed. */
+	private static final long GRACE = 3_000_000_000L;
 
 	/** Below so many calls a second, too few rejections are heard to tell anything. */
 	private static final double SLOW = 2;
@@ -68,9 +68,10 @@ final class Contention {
 	/** After so long it is looked at afresh, for a lone slow pace looks alike. */
 	private static final long WINDOW = 60_000_000_000L;
 
-	/** How long others are assumed after a start, unless at less than a call a second. */
+	/** How long others are assumed after a start. */
 	private static final long START = 30_000_000_000L;
 
+	/** Below so many calls a second they are not assumed. */
 	private static final double START_RATE = 1;
 
 	private static final double SECOND = 1e9;
@@ -138,7 +139,7 @@ final class Contention {
 		boolean starts = known.starting && measured.perSecond > 0;
 		boolean kept = contended ? !onTrial : pace <= KEPT * known.measured;
 		boolean gone = onTrial && measured.uninterrupted && measured.perSecond > GONE * known.tried;
-		boolean recent = contended && this.opened - known.fell < HEEDED;
+		boolean recent = contended && this.opened - known.fell < GRACE;
 		boolean fallen = !recent && measured.most < FALL * (onTrial ? known.tried : pace);
 		long since = contended ? known.since : this.opened;
 		long until = known.until;
@@ -216,7 +217,7 @@ final class Contention {
 	private record State(double measured, long since, long until, long fell, double tried, boolean starting) {
 
 		static State alone(long now) {
-			return new State(0, now, now, now - HEEDED, 0, false);
+			return new State(0, now, now, now - GRACE, 0, false);
 		}
 
 		boolean holds(long now) {

@@ -5,7 +5,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import dev.llmresilience.RateLimitSnapshot;
 import dev.llmresilience.RateLimitSnapshot.Dimension;
 import dev.llmresilience.TokenUsage;
-import dev.llmresilience.limiter.PaceLearner.Reaction;
 import dev.llmresilience.time.TimeSource;
 import org.jspecify.annotations.Nullable;
 

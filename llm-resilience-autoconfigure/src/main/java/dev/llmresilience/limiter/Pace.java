@@ -3,7 +3,6 @@ package dev.llmresilience.limiter;
 import dev.llmresilience.RateLimitSnapshot;
 import dev.llmresilience.RateLimitSnapshot.Dimension;
 import dev.llmresilience.limiter.LimitSnapshot.Origin;
-import dev.llmresilience.limiter.PaceLearner.Reaction;
 import dev.llmresilience.time.TimeSource;
 import org.jspecify.annotations.Nullable;
 

@@ -70,8 +70,10 @@ final class PaceLearner {
 
 	private double rejected;
 
+	/** Whether demand was moderate when it was first rejected. */
 	private boolean moderate;
 
+	/** Whether the last episode left the pace as it was. */
 	private boolean unheeded;
 
 	private double settled;
@@ -384,16 +386,6 @@ final class PaceLearner {
 		if (!this.sized && !isTransparent()) {
 			this.capacity = Math.max(this.unit, this.pace);
 		}
-	}
-
-	/**
-	 * What to do about a rejection.
-	 *
-	 * @param explained whether an empty bucket of the pace that was held explains it:
-	 * then only the call itself waits, otherwise all do
-	 * @param freeAt when the call may go again
-	 */
-	record Reaction(boolean explained, long freeAt) {
 	}
 
 }

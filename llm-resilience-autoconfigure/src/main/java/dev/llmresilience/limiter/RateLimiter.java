@@ -5,7 +5,6 @@ import java.util.List;
 import dev.llmresilience.RateLimitSnapshot;
 import dev.llmresilience.RateLimitSnapshot.Dimension;
 import dev.llmresilience.TokenUsage;
-import dev.llmresilience.limiter.PaceLearner.Reaction;
 import dev.llmresilience.limiter.Ticket.State;
 import dev.llmresilience.time.TimeSource;
 import org.jspecify.annotations.Nullable;

@@ -31,13 +31,17 @@ import org.openjdk.jmh.annotations.Warmup;
  * one number for each of them by compare-and-set, and beside the limiters of
  * Resilience4j, Guava and Bucket4j. Run it with {@code -prof gc} for the bytes, and with
  * {@code -t 2} for two threads that share a limiter.
+ * <p>
+ * Two threads that do nothing else fall into one of two rhythms and keep it: each many
+ * times in a row while the other waits, or by turns, which takes two to five times as
+ * long. Chance decides for each process, hence the many short ones.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 4, time = 1)
-@Measurement(iterations = 4, time = 1)
-@Fork(2)
+@Warmup(iterations = 3, time = 300, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 4, time = 300, timeUnit = TimeUnit.MILLISECONDS)
+@Fork(16)
 public class LimiterBenchmark {
 
 	/** A call takes a nanosecond's worth of each limit, and a call takes longer. */

@@ -7,7 +7,8 @@ import java.lang.invoke.VarHandle;
  * A bucket that refills continuously, kept as the moment at which it will be full again,
  * the way of the generic cell rate algorithm (ITU-T I.371): a call moves that moment by
  * what it costs, and may leave if it then lies no further ahead than the whole capacity.
- * What it holds is counted in units: calls, or tokens.
+ * The moment is the number that this class {@linkplain PaddedLong extends}. What it holds
+ * is counted in units: calls, or tokens.
  * <p>
  * The refill clock follows the provider's. Until the first call of a burst arrives there,
  * the provider's bucket is full and does not refill, so neither does this one: from when
@@ -16,23 +17,20 @@ import java.lang.invoke.VarHandle;
  * rejected.
  * <p>
  * Thread-safe and lock-free; all moments are nanoseconds of the monotonic clock.
- * Invariant: {@code fullAt} is only changed by compare-and-set, and a call that costs no
- * more than the capacity never takes it further than the capacity ahead of the refill
- * clock. Only {@link #restartAt} sets it outright, which forgets calls that leave at that
- * very moment.
+ * Invariant: the moment is only changed by compare-and-set, and a call that costs no more
+ * than the capacity never takes it further than the capacity ahead of the refill clock.
+ * Only {@link #restartAt} sets it outright, which forgets calls that leave at that very
+ * moment.
  */
-final class Bucket {
+final class Bucket extends PaddedLong {
 
 	/** Nanoseconds that can be added up without running over. */
 	private static final long LONGEST = Long.MAX_VALUE / 16;
-
-	private static final VarHandle FULL_AT;
 
 	private static final VarHandle REFILLS_FROM;
 
 	static {
 		try {
-			FULL_AT = MethodHandles.lookup().findVarHandle(Bucket.class, "fullAt", long.class);
 			REFILLS_FROM = MethodHandles.lookup().findVarHandle(Bucket.class, "refillsFrom", long.class);
 		}
 		catch (ReflectiveOperationException ex) {
@@ -43,8 +41,6 @@ final class Bucket {
 	private final long margin;
 
 	private volatile Shape shape;
-
-	private volatile long fullAt;
 
 	/** Up to this moment the refill clock stands still at it. */
 	private volatile long refillsFrom;
@@ -63,9 +59,9 @@ final class Bucket {
 	 * @param now the clock
 	 */
 	Bucket(double perSecond, double capacity, long margin, long now) {
+		super(now);
 		this.shape = new Shape(perSecond, capacity);
 		this.margin = margin;
-		this.fullAt = now;
 		this.refillsFrom = now;
 		this.pausedUntil = now;
 	}
@@ -81,9 +77,9 @@ final class Bucket {
 	 * @return whether it could be taken
 	 */
 	boolean take(double units, double reserve, boolean waited, long now) {
-		while (true) {
+		for (int defeats = 0;; defeats++) {
 			Shape shape = this.shape;
-			long seen = this.fullAt;
+			long seen = get();
 			if (isPaused(now)) {
 				return false;
 			}
@@ -103,9 +99,10 @@ final class Bucket {
 			if (base - clock > shape.capacity - Math.min(needed, shape.capacity)) {
 				return false;
 			}
-			if (FULL_AT.compareAndSet(this, seen, base + cost)) {
+			if (compareAndSet(seen, base + cost)) {
 				return true;
 			}
+			backOff(defeats);
 		}
 	}
 
@@ -136,7 +133,7 @@ final class Bucket {
 	long freeAt(double ahead, double units, double reserve, long now) {
 		Shape shape = this.shape;
 		long needed = Math.min(shape.nanos(units + reserve), shape.capacity);
-		long due = this.fullAt + shape.nanos(ahead) + needed - shape.capacity;
+		long due = get() + shape.nanos(ahead) + needed - shape.capacity;
 		if (due - refillClock(now) > 0) {
 			return due;
 		}
@@ -150,7 +147,7 @@ final class Bucket {
 	 * @return nanoseconds
 	 */
 	long missing(long now) {
-		return Math.max(0, this.fullAt - refillClock(now));
+		return Math.max(0, get() - refillClock(now));
 	}
 
 	/**
@@ -164,7 +161,7 @@ final class Bucket {
 		long change = shape.nanos(units);
 		long least = this.pausedUntil + shape.capacity - shape.one;
 		while (true) {
-			long seen = this.fullAt;
+			long seen = get();
 			long clock = refillClock(now);
 			long next = seen - change;
 			if (change > 0 && next - clock < 0) {
@@ -173,7 +170,7 @@ final class Bucket {
 			if (change > 0 && isPaused(now) && least - next > 0) {
 				next = (least - seen > 0) ? seen : least;
 			}
-			if (FULL_AT.compareAndSet(this, seen, next)) {
+			if (compareAndSet(seen, next)) {
 				return;
 			}
 		}
@@ -191,8 +188,8 @@ final class Bucket {
 			this.pausedUntil = until;
 		}
 		while (true) {
-			long seen = this.fullAt;
-			if (least - seen <= 0 || FULL_AT.compareAndSet(this, seen, least)) {
+			long seen = get();
+			if (least - seen <= 0 || compareAndSet(seen, least)) {
 				return;
 			}
 		}
@@ -207,7 +204,7 @@ final class Bucket {
 	 */
 	boolean heedsAnswer(long sent) {
 		long from = this.refillsFrom;
-		return sent - (from - this.margin) >= 0 && this.fullAt - from > this.shape.capacity / 2;
+		return sent - (from - this.margin) >= 0 && get() - from > this.shape.capacity / 2;
 	}
 
 	/**
@@ -226,9 +223,9 @@ final class Bucket {
 		if (!REFILLS_FROM.compareAndSet(this, from, now)) {
 			return false;
 		}
-		long seen = this.fullAt;
-		while (!FULL_AT.compareAndSet(this, seen, seen - early)) {
-			seen = this.fullAt;
+		long seen = get();
+		while (!compareAndSet(seen, seen - early)) {
+			seen = get();
 		}
 		return true;
 	}
@@ -240,7 +237,7 @@ final class Bucket {
 	 */
 	double level(long now) {
 		Shape shape = this.shape;
-		return isPaused(now) ? 0 : Math.min(shape.units, Math.max(0, balance(shape, this.fullAt, now)));
+		return isPaused(now) ? 0 : Math.min(shape.units, Math.max(0, balance(shape, get(), now)));
 	}
 
 	/** The rate, in units a second. */
@@ -274,9 +271,9 @@ final class Bucket {
 		Shape after = new Shape(perSecond, capacity);
 		this.shape = after;
 		while (true) {
-			long seen = this.fullAt;
+			long seen = get();
 			double kept = balance(before, seen, now);
-			if (FULL_AT.compareAndSet(this, seen, fullAt(after, refillClock(now), kept))) {
+			if (compareAndSet(seen, fullAt(after, refillClock(now), kept))) {
 				return;
 			}
 		}
@@ -291,10 +288,10 @@ final class Bucket {
 	void clamp(double least, double most, long now) {
 		Shape shape = this.shape;
 		while (true) {
-			long seen = this.fullAt;
+			long seen = get();
 			double level = balance(shape, seen, now);
 			double right = Math.min(Math.max(level, Math.min(least, shape.units)), most);
-			if (right == level || FULL_AT.compareAndSet(this, seen, fullAt(shape, refillClock(now), right))) {
+			if (right == level || compareAndSet(seen, fullAt(shape, refillClock(now), right))) {
 				return;
 			}
 		}
@@ -314,10 +311,10 @@ final class Bucket {
 		Shape shape = this.shape;
 		long clock = now + this.margin;
 		while (true) {
-			long seen = this.fullAt;
+			long seen = get();
 			double level = Math.min(0, balance(shape, seen, now) + extra);
 			REFILLS_FROM.setOpaque(this, clock);
-			if (FULL_AT.compareAndSet(this, seen, fullAt(shape, clock, level))) {
+			if (compareAndSet(seen, fullAt(shape, clock, level))) {
 				return;
 			}
 		}
@@ -333,7 +330,7 @@ final class Bucket {
 		Shape shape = this.shape;
 		this.pausedUntil = until;
 		REFILLS_FROM.setOpaque(this, until);
-		this.fullAt = fullAt(shape, until, Math.min(units, shape.units));
+		set(fullAt(shape, until, Math.min(units, shape.units)));
 	}
 
 	private static long fullAt(Shape shape, long clock, double level) {

@@ -130,10 +130,14 @@ final class Meter {
 			}
 			return taken;
 		}
-		if (!waited && isTooLarge(permit)) {
+		double capacity = bucket.capacity();
+		if (!waited && isTooLarge(permit, capacity)) {
 			return false;
 		}
-		double cost = Math.min(cost(permit), bucket.capacity());
+		double cost = cost(permit);
+		if (cost > capacity) {
+			cost = capacity;
+		}
 		boolean held = waited && this.holding;
 		boolean taken = bucket.take(cost, scale.reserveAtMost(this.inFlight.get()), held, now)
 				|| bucket.take(cost, reserve(), held, now);
@@ -261,8 +265,11 @@ final class Meter {
 	 */
 	boolean isTooLarge(Permit permit) {
 		Bucket bucket = this.pace.bucket();
-		return bucket != null && permit.tokens > bucket.capacity() && this.dimension == Dimension.TOKENS
-				&& this.pace.isSized();
+		return bucket != null && isTooLarge(permit, bucket.capacity());
+	}
+
+	private boolean isTooLarge(Permit permit, double capacity) {
+		return permit.tokens > capacity && this.dimension == Dimension.TOKENS && this.pace.isSized();
 	}
 
 	/**

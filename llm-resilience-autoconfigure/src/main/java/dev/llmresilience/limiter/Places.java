@@ -1,7 +1,5 @@
 package dev.llmresilience.limiter;
 
-import java.util.concurrent.atomic.AtomicInteger;
-
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,17 +7,16 @@ import org.jspecify.annotations.Nullable;
  * {@code place} is set counts exactly once, and never more are let in than there are
  * places.
  */
-final class Places {
+final class Places extends PaddedLong {
 
 	private volatile int most;
-
-	private final AtomicInteger taken = new AtomicInteger();
 
 	/**
 	 * Creates the places.
 	 * @param most how many there are, or {@code null} for no limit
 	 */
 	Places(@Nullable Integer most) {
+		super(0);
 		this.most = checked(most);
 	}
 
@@ -43,18 +40,21 @@ final class Places {
 	}
 
 	boolean take(Permit permit) {
-		if (!areLimited() || permit.hasPlace()) {
+		int most = this.most;
+		if (most == Integer.MAX_VALUE || permit.hasPlace()) {
 			return true;
 		}
-		int taken = this.taken.get();
-		while (taken < this.most) {
-			if (this.taken.compareAndSet(taken, taken + 1)) {
+		for (int defeats = 0;; defeats++) {
+			long taken = get();
+			if (taken >= most) {
+				return false;
+			}
+			if (compareAndSet(taken, taken + 1)) {
 				permit.place = true;
 				return true;
 			}
-			taken = this.taken.get();
+			backOff(defeats);
 		}
-		return false;
 	}
 
 	/**
@@ -67,16 +67,16 @@ final class Places {
 			return false;
 		}
 		permit.place = false;
-		this.taken.decrementAndGet();
+		add(-1);
 		return true;
 	}
 
 	boolean areFull() {
-		return this.taken.get() >= this.most;
+		return get() >= this.most;
 	}
 
 	int taken() {
-		return this.taken.get();
+		return (int) get();
 	}
 
 }

@@ -223,10 +223,7 @@ final class Bucket extends PaddedLong {
 		if (!REFILLS_FROM.compareAndSet(this, from, now)) {
 			return false;
 		}
-		long seen = get();
-		while (!compareAndSet(seen, seen - early)) {
-			seen = get();
-		}
+		add(-early);
 		return true;
 	}
 

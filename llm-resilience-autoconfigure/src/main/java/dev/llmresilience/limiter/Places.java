@@ -44,17 +44,17 @@ final class Places extends PaddedLong {
 		if (most == Integer.MAX_VALUE || permit.hasPlace()) {
 			return true;
 		}
-		for (int defeats = 0;; defeats++) {
-			long taken = get();
-			if (taken >= most) {
-				return false;
-			}
+		int defeats = 0;
+		long taken = get();
+		while (taken < most) {
 			if (compareAndSet(taken, taken + 1)) {
 				permit.place = true;
 				return true;
 			}
-			backOff(defeats);
+			backOff(defeats++);
+			taken = get();
 		}
+		return false;
 	}
 
 	/**

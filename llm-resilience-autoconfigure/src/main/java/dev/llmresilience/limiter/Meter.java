@@ -135,6 +135,7 @@ final class Meter {
 			return false;
 		}
 		double cost = cost(permit);
+		// Math.min would keep the compare-and-set below waiting for both.
 		if (cost > capacity) {
 			cost = capacity;
 		}
@@ -214,10 +215,7 @@ final class Meter {
 		this.pace.settle(permit.number(this.index), difference, typical());
 	}
 
-	/**
-	 * A call was rejected, or failed before it used anything, and not because of this
-	 * limit.
-	 */
+	/** A call was rejected for another limit, or failed before it used anything. */
 	void unused(Permit permit, long now) {
 		Bucket bucket = this.pace.bucket();
 		double charged = permit.charged(this.index);
@@ -260,9 +258,7 @@ final class Meter {
 		return snapshot.remaining() / ((this.scale != null) ? DOUBTFUL * needed : needed);
 	}
 
-	/**
-	 * Whether a call wants more than there can ever be.
-	 */
+	/** Whether a call wants more than there can ever be. */
 	boolean isTooLarge(Permit permit) {
 		Bucket bucket = this.pace.bucket();
 		return bucket != null && isTooLarge(permit, bucket.capacity());

@@ -16,7 +16,7 @@ abstract class PaddedLong extends Padding.After {
 	/** About a microsecond on x86: some twenty calls of the thread that was faster. */
 	private static final int PAUSES = 32;
 
-	/** From so many defeats on, the next is not waited for any longer. */
+	/** After so many defeats the while grows no longer. */
 	private static final int DEFEATS = 4;
 
 	private static final VarHandle VALUE;

@@ -1,9 +1,9 @@
 package dev.llmresilience.limiter;
 
 /**
- * The number of a {@link PaddedLong}, and what keeps others from the cache line before
- * it. A virtual machine orders the fields of one class as it likes, but does not mix them
- * with those of the classes above and below.
+ * The number of a {@link PaddedLong}, and what keeps others from its cache lines, before
+ * it and after. A virtual machine orders the fields of one class as it likes, but does
+ * not mix them with those of the classes above and below.
  */
 @SuppressWarnings("unused")
 final class Padding {

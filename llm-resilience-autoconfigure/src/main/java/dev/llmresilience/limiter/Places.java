@@ -52,6 +52,7 @@ final class Places extends PaddedLong {
 				return true;
 			}
 			backOff(defeats++);
+			most = this.most;
 			taken = get();
 		}
 		return false;

@@ -261,7 +261,7 @@ public class LimiterBenchmark {
 	@State(Scope.Thread)
 	public static class Caller {
 
-		private final Permit permit = new Permit(this, Priority.NORMAL, TOKENS, false, System.nanoTime());
+		private final Permit permit = new Permit("caller", Priority.NORMAL, TOKENS, false, System.nanoTime());
 
 	}
 

@@ -5,10 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
-import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.Phaser;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -50,16 +50,15 @@ class WaitingRoomConcurrencyTests {
 	 */
 	@Test
 	void theEndOfATrialIsHeardByThoseWhoJoinAtThatMoment() throws Exception {
-		SettableTime time = new SettableTime();
-		CyclicBarrier barrier = new CyclicBarrier(3);
+		Phaser together = new Phaser(3);
 		List<Round> rounds = new ArrayList<>();
 		for (int i = 0; i < ROUNDS; i++) {
-			rounds.add(new Round(time, i % 2 == 0));
+			rounds.add(new Round(i % 2 == 0));
 		}
 		List<Future<?>> running = new ArrayList<>();
-		running.add(this.executor.submit(() -> each(rounds, barrier, Round::endTrial)));
-		running.add(this.executor.submit(() -> each(rounds, barrier, (round) -> round.one.join())));
-		running.add(this.executor.submit(() -> each(rounds, barrier, (round) -> round.other.join())));
+		running.add(this.executor.submit(() -> each(rounds, together, Round::endTrial)));
+		running.add(this.executor.submit(() -> each(rounds, together, (round) -> round.one.join())));
+		running.add(this.executor.submit(() -> each(rounds, together, (round) -> round.other.join())));
 		for (Future<?> thread : running) {
 			thread.get(60, TimeUnit.SECONDS);
 		}
@@ -71,13 +70,17 @@ class WaitingRoomConcurrencyTests {
 		});
 	}
 
-	private static @Nullable Void each(List<Round> rounds, CyclicBarrier barrier, Consumer<Round> part)
-			throws Exception {
-		for (Round round : rounds) {
-			barrier.await(30, TimeUnit.SECONDS);
-			part.accept(round);
+	/** A thread that fails does not keep the others from getting to the end. */
+	private static void each(List<Round> rounds, Phaser together, Consumer<Round> part) {
+		try {
+			for (Round round : rounds) {
+				together.arriveAndAwaitAdvance();
+				part.accept(round);
+			}
 		}
-		return null;
+		finally {
+			together.arriveAndDeregister();
+		}
 	}
 
 	@Test
@@ -108,7 +111,11 @@ class WaitingRoomConcurrencyTests {
 		}
 	}
 
-	/** A trial of a call that was never in the room ends while two calls join. */
+	/**
+	 * A trial of a call that was never in the room ends while two calls join. It has a
+	 * clock of its own: were it moved on for the next round, the trial would be over
+	 * before it ends, and nobody would wait for it.
+	 */
 	private static final class Round {
 
 		private final CircuitBreaker breaker;
@@ -123,7 +130,8 @@ class WaitingRoomConcurrencyTests {
 
 		private final Caller other;
 
-		Round(SettableTime time, boolean success) {
+		Round(boolean success) {
+			SettableTime time = new SettableTime();
 			this.breaker = new CircuitBreaker("p", new BreakerSettings(1, null, 100, null, Duration.ofSeconds(1),
 					Duration.ofMinutes(5), Duration.ofMinutes(2)), time, (transition) -> {
 					});

@@ -7,11 +7,13 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 import dev.llmresilience.FailureKind;
 import dev.llmresilience.LlmCall;
 import dev.llmresilience.LlmCallReport;
 import dev.llmresilience.LlmFailure;
+import dev.llmresilience.engine.BlockingDriver.Fallback;
 import dev.llmresilience.engine.Simulation.Caller;
 import dev.llmresilience.limiter.LimiterMode;
 import dev.llmresilience.limiter.LimiterSettings;
@@ -42,8 +44,7 @@ class FailoverTests {
 		this.simulation.close();
 	}
 
-	private Outcome call(boolean future, CallPlan plan, Behaviour behaviour,
-			BlockingDriver.@Nullable Fallback<String> fallback) {
+	private Outcome call(boolean future, CallPlan plan, Behaviour behaviour, @Nullable Fallback<String> fallback) {
 		BlockingDriver.Body<String> body = () -> {
 			LlmCall call = Objects.requireNonNull(LlmCall.current());
 			this.asked.add(call.provider());
@@ -54,9 +55,10 @@ class FailoverTests {
 				.run(() -> new BlockingDriver(this.simulation.engine()).call(plan, null, 0, body, fallback));
 			return new Outcome(caller);
 		}
+		@Nullable Fallback<CompletionStage<String>> later = (fallback != null)
+				? (failure) -> CompletableFuture.completedFuture(fallback.recover(failure)) : null;
 		CompletableFuture<String> result = new FutureDriver(this.simulation.engine()).call(plan, null, 0,
-				() -> CompletableFuture.completedFuture(body.run()),
-				(fallback != null) ? (failure) -> CompletableFuture.completedFuture(fallback.recover(failure)) : null);
+				() -> CompletableFuture.completedFuture(body.run()), later);
 		this.simulation.time.runFor(Duration.ofMinutes(5));
 		return new Outcome(result);
 	}

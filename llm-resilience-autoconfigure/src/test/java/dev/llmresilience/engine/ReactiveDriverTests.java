@@ -16,6 +16,7 @@ import dev.llmresilience.StreamEvent;
 import dev.llmresilience.StreamEvent.Item;
 import dev.llmresilience.StreamEvent.Reset;
 import dev.llmresilience.breaker.BreakerState;
+import dev.llmresilience.engine.BlockingDriver.Fallback;
 import dev.llmresilience.failure.ResultClassifier;
 import dev.llmresilience.failure.ResultClassifiers;
 import dev.llmresilience.limiter.LimiterMode;
@@ -68,8 +69,8 @@ class ReactiveDriverTests {
 	}
 
 	private Flux<StreamEvent<String>> stream(@Nullable Mono<String> fallback, List<Flux<String>> scripts) {
-		return driver().stream(this.simulation.plan("p"), () -> script(scripts),
-				(fallback != null) ? (failure) -> fallback : null);
+		@Nullable Fallback<Mono<String>> given = (fallback != null) ? (failure) -> fallback : null;
+		return driver().stream(this.simulation.plan("p"), () -> script(scripts), given);
 	}
 
 	private Publisher<String> script(List<Flux<String>> scripts) {

@@ -12,6 +12,7 @@ import dev.llmresilience.LlmCallReport;
 import dev.llmresilience.StreamEvent;
 import dev.llmresilience.StreamEvent.Item;
 import dev.llmresilience.StreamEvent.Reset;
+import dev.llmresilience.engine.BlockingDriver.Fallback;
 import dev.llmresilience.limiter.LimiterMode;
 import dev.llmresilience.limiter.LimiterSettings;
 import org.jspecify.annotations.Nullable;
@@ -52,8 +53,8 @@ class StreamSignalsTests {
 	private Flux<StreamEvent<String>> calls(@Nullable Mono<String> fallback) {
 		this.simulation.with("p", Simulation.EXACT.withAttempts((fallback != null) ? 1 : 3, 0),
 				LimiterSettings.DEFAULTS.withMode(LimiterMode.OFF), null, null);
-		return new ReactiveDriver(this.simulation.engine()).stream(this.simulation.plan("p"), this::attempt,
-				(fallback != null) ? (failure) -> fallback : null);
+		@Nullable Fallback<Mono<String>> given = (fallback != null) ? (failure) -> fallback : null;
+		return new ReactiveDriver(this.simulation.engine()).stream(this.simulation.plan("p"), this::attempt, given);
 	}
 
 	private Publisher<String> attempt() {

@@ -17,7 +17,7 @@ import java.lang.invoke.VarHandle;
  * rejected.
  * <p>
  * Thread-safe and lock-free; all moments are nanoseconds of the monotonic clock.
- * Invariant: the moment is only changed by compare-and-set, and a call that costs no more
+ * Invariant: no change of the moment is lost to another, and a call that costs no more
  * than the capacity never takes it further than the capacity ahead of the refill clock.
  * Only {@link #restartAt} sets it outright, which forgets calls that leave at that very
  * moment.

@@ -3,7 +3,8 @@ package dev.llmresilience.limiter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls in flight, and how many there may be. Lock-free. Invariant: a permit whose
+ * The calls in flight, and how many there may be. How many there are is the number that
+ * this class {@linkplain PaddedLong extends}. Lock-free. Invariant: a permit whose
  * {@code place} is set counts exactly once, and never more are let in than there are
  * places.
  */
